@@ -12,6 +12,7 @@ SOURCE = Path(surefoot.__file__).parent
 FOUNDATION = {
     "_atomic_io",
     "_blas",
+    "_deadline",
     "_estimator",
     "_exceptions",
     "_extras",

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 
 import surefoot
 from surefoot import MajorityBoostClassifier, ParameterError
-from surefoot._parallel import Deadline, DeadlinePassedError, RowThreads, count_jobs, row_blocks, run_tasks
+from surefoot._parallel import RowThreads, count_jobs, row_blocks, run_tasks
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
@@ -40,26 +40,6 @@ def test_one_failure_stops_the_others():
     with pytest.raises(RuntimeError, match="task 0"):
         run_tasks(work, range(4), 2)
     assert time.monotonic() - start < 5
-
-
-ENDLESS = {"n_estimators": 10**6, "early_stopping": False}
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        surefoot.GradientBoostingRegressor(**ENDLESS),
-        surefoot.BoostingEnsembleRegressor(n_members=2, n_jobs=2, **ENDLESS),
-        surefoot.ConformalRegressor(surefoot.GradientBoostingRegressor(**ENDLESS), cv=2, n_jobs=2),
-        surefoot.StableSelector(surefoot.selection.LassoSelector(), n_bags=10**8, epsilon=0.1),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_a_deadline_stops_a_fit(model):
-    X = np.random.default_rng(0).normal(size=(300, 4))
-    with pytest.raises(DeadlinePassedError):
-        Deadline(time.perf_counter() + 0.2).run(lambda rows, _: model.fit(rows, X[:, 0]), X)
-    run_tasks(lambda task, cancellation: cancellation.check(), [0], 1)  # later tasks of this thread have no deadline
 
 
 def test_another_joblib_backend_trains_the_same_members():

@@ -6,7 +6,6 @@ process.
 """
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -66,24 +65,6 @@ class Cancellation:
 
     def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
         return (Cancellation, ())  # another process gets its own flag: its backend can kill it
-
-
-class DeadlinePassedError(Exception):
-    """A task did not end in time."""
-
-
-class Deadline(Cancellation):
-    """Stops what runs in it when its time is over, as Ctrl-C would: fits of surefoot stop, others run to their end."""
-
-    def __init__(self, end: float) -> None:
-        """``end`` is a time of ``time.perf_counter``."""
-        super().__init__()
-        self.end = end
-
-    def check(self) -> None:
-        super().check()
-        if time.perf_counter() > self.end:
-            raise DeadlinePassedError
 
 
 _running = threading.local()  # the cancellation of the task that a thread runs

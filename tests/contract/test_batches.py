@@ -59,3 +59,14 @@ def test_frames_with_categories(subject):
     frame = make_frame("pandas", {"a": X[:, 0]}, {"b": np.where(X[:, 1] > 0, "up", "down")})
     model = subject.make().fit(frame, y)
     assert differing_in_batches(model, frame[:8], 1) == []
+
+
+@pytest.mark.fault(number=13)
+@each(those(is_classifier=True))
+def test_probabilities_of_many_classes(subject):
+    """NumPy adds up more than eight numbers of one row in another order than those of several rows."""
+    X, y = subject.problem(n_rows=300, n_classes=20)
+    model = subject.make().fit(X, y)
+    together = model.predict_proba(X[:40])
+    alone = [model.predict_proba(X[i : i + 1]) for i in range(40)]
+    assert np.concatenate(alone).tobytes() == np.ascontiguousarray(together).tobytes()

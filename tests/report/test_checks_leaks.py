@@ -1,5 +1,7 @@
 """Columns that reveal the target are reported as questions; ordinary columns are not."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from surefoot.metrics.auc import auc_of_ranks
 from surefoot.report.checks import find_leaks
+from surefoot.report.checks.pair_leaks import MAX_TRIED, most_correlated
 from surefoot.report.checks.single_leaks import aucs_of_column
 from surefoot.report.inputs.target import Target
 
@@ -119,3 +122,31 @@ def test_aucs_are_those_of_scikit_learn():
         same = (half != half[i]) & (codes == codes[i])
         predicted[i] = (positive[same].sum() + 0.5 * positive.mean()) / (same.sum() + 0.5)
     assert aucs_of_column(words, [positive])[0] == pytest.approx(roc_auc_score(positive, predicted), abs=1e-12)
+
+
+@pytest.mark.fault(number=5)
+def test_pairs_of_a_wide_table_fit_in_memory():
+    """All pairs of these columns at once take 600 MB; blocks of them find the same pair."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, 4000))
+    y = values[:, 17] - values[:, 3017]
+    tracemalloc.start()
+    try:
+        found = most_correlated(values - values.mean(axis=0), y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found[0] == (17, 3017, -1)
+    assert peak < 100e6
+
+
+def test_blocks_of_pairs_are_all_pairs(monkeypatch):
+    values = np.random.default_rng(1).normal(size=(60, 20))
+    values -= values.mean(axis=0)
+    y = values[:, 3] + 0.5 * values[:, 11] + values[:, 19]
+    whole = most_correlated(values, y)
+    monkeypatch.setattr("surefoot.report.checks.pair_leaks.COLUMNS_AT_ONCE", 3)
+    assert most_correlated(values, y) == whole
+    pairs = [(i, j, sign) for i in range(20) for j in range(i + 1, 20) for sign in (1, -1)]
+    correlations = {(i, j, s): np.corrcoef(values[:, i] + s * values[:, j], y)[0, 1] ** 2 for i, j, s in pairs}
+    assert set(whole) == set(sorted(pairs, key=lambda pair: -correlations[pair])[:MAX_TRIED])

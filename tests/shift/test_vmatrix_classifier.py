@@ -114,3 +114,14 @@ def test_classes_that_are_all_improbable_get_equal_probabilities():
     model = small(Classifier).fit(X, y)
     model._raw = lambda X: np.array([[-1.0, 0.2], [-0.5, 0.0], [0.0, 0.2]])
     np.testing.assert_allclose(model.predict_proba(X[:2]), [[1 / 3] * 3, [0.5, 0.0, 0.5]])
+
+
+@pytest.mark.fault(number=6)
+def test_too_many_classes_are_refused():
+    """Each class has trees of its own: thousands of them take hours."""
+    X = np.arange(202.0)[:, np.newaxis]
+    with pytest.raises(DataError, match="y has 101 classes; V-matrix boosting takes at most 100") as error:
+        Classifier().fit(X, np.arange(202) % 101)
+    assert error.value.argument == "y"
+    model = Classifier(n_estimators=1, early_stopping=False).fit(X[:200], np.arange(200) % 100)
+    assert model.predict_proba(X).shape == (202, 100)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 
 from surefoot._estimator import TableEstimator
@@ -17,7 +17,7 @@ from surefoot._random import seed_from
 from surefoot.boosting.samme import check_weak_learner
 from surefoot.boosting.stump_kernels import ERROR, GINI, Rule
 from surefoot.boosting.training import Settings
-from surefoot.boosting.vote_link import VoteLink
+from surefoot.boosting.vote_link import VoteLink, softmax_of_rows
 from surefoot.data import Columns
 from surefoot.data.binner import MAX_BINS
 from surefoot.data.problem import NumberProblem, PreparedTable, Problem, check_labels, check_problem
@@ -247,12 +247,9 @@ class BaseBooster(ClassifierMixin, TableEstimator):
             Labels from ``classes_``. If two classes tie, the label is ``classes_[1]``.
         """
         columns = self._columns(X)
-        if self._n_tallies == 1:
-            return self._labels(self._decide(self._tally(columns)))
 
         def winners(start: int, stop: int) -> np.ndarray:
-            decision = self._decide(self._tally_block(columns.block(start, stop)))
-            return decision.argmax(axis=1)[np.newaxis].astype(np.float64)
+            return winning_places(self._decide(self._tally_block(columns.block(start, stop))))[np.newaxis]
 
         size = rows_in_memory(ROW_BLOCK, self._n_tallies)  # the votes of all rows for all classes need not be in memory
         return self.classes_[self._predict_blocks(columns, 1, winners, size=size)[0].astype(np.int64)]
@@ -280,14 +277,21 @@ class BaseBooster(ClassifierMixin, TableEstimator):
     def _probabilities(self, columns: Columns) -> np.ndarray:
         if self._link is None:
             return self._uncalibrated(self._tally(columns))
-        return self._link.probabilities(self._mean_vote(columns))
+        link = self._link
+        if len(self.classes_) == 2:
+            return link.probabilities(self._mean_vote(columns))
+
+        def probabilities(start: int, stop: int) -> np.ndarray:
+            votes = self._mean_vote_block(columns.block(start, stop))
+            return link.probabilities(np.ascontiguousarray(votes)).T  # in another layout, sums differ by rounding
+
+        return self._predict_blocks(columns, len(self.classes_), probabilities).T
 
     def _uncalibrated(self, tally: np.ndarray) -> np.ndarray:
         return vote_probabilities(self._decide(tally))
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:
-        winners = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[winning_places(decision)]
 
     @reads_one_fit
     def margins(self, X: Any, y: Any) -> np.ndarray:
@@ -315,6 +319,11 @@ class BaseBooster(ClassifierMixin, TableEstimator):
         return voting_margins(tally, np.searchsorted(self.classes_, labels))
 
 
+def winning_places(decision: np.ndarray) -> np.ndarray:
+    """The place in ``classes_`` of the class that each row is predicted to have."""
+    return (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
+
+
 def break_ties(votes: np.ndarray) -> np.ndarray:
     """Votes for class 1 minus votes for class 0; a tie becomes the smallest positive number."""
     return np.where(votes == 0, TIE_VOTE, votes)
@@ -324,7 +333,7 @@ def vote_probabilities(decision: np.ndarray) -> np.ndarray:
     """Probabilities as scikit-learn computes them from AdaBoost's decision function (they are not calibrated)."""
     if decision.ndim == 1:
         return two_columns(expit(decision), decision)
-    return softmax(decision / (decision.shape[1] - 1), axis=1)
+    return softmax_of_rows(decision / (decision.shape[1] - 1))
 
 
 def two_columns(positive: np.ndarray, decision: np.ndarray) -> np.ndarray:

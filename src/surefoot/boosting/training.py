@@ -20,6 +20,8 @@ from surefoot.data.problem import Problem
 from surefoot.data.stored_columns import StoredColumns
 from surefoot.trees import TreeGrower, VotingForest
 
+MAX_SUMS = 1 << 26  # weights by bin and class: 512 MiB for each thread
+
 
 @dataclass(frozen=True)
 class MemberRows:
@@ -135,6 +137,16 @@ def _binned_table(problem: Problem, order: np.ndarray, settings: Settings) -> Bi
     return table
 
 
+def _check_bins(n_bins: int, n_classes: int) -> None:
+    """Refuse sums of weights by bin and class that take too much memory."""
+    if n_bins * n_classes > MAX_SUMS:
+        raise DataError(
+            f"y has {n_classes:,} classes and a column of X has {n_bins:,} bins: the sums of each class in each bin "
+            f"take {n_bins * n_classes * 8 / 2**30:.1f} GiB. Merge rare classes, or set max_bins to 255 or fewer.",
+            argument="y",
+        )
+
+
 class TreeTraining:
     """Native trees on one binned table, its rows in the order of the assignment."""
 
@@ -143,6 +155,7 @@ class TreeTraining:
         self.weights = None if problem.weights is None else problem.weights[assignment.order]
         self.classes = problem.codes[assignment.order]
         self.table = _binned_table(problem, assignment.order, settings)
+        _check_bins(int(self.table.missing.max()) + 1, self.n_classes)
         self.has_one_member = True
 
     @property

@@ -33,7 +33,17 @@ class VoteLink:
 
     def of_fractions(self, fractions: np.ndarray) -> np.ndarray:
         """Probabilities (rows, classes) of fractions of the vote (rows, classes)."""
-        return softmax(self.scale * fractions + self.offsets, axis=1)
+        return softmax_of_rows(self.scale * fractions + self.offsets)
+
+
+def softmax_of_rows(logits: np.ndarray) -> np.ndarray:
+    """The softmax of each row (rows, classes).
+
+    NumPy adds up the classes of a single row in another order than those of several: a single row is taken twice.
+    """
+    if len(logits) > 1:
+        return np.asarray(softmax(logits, axis=1))
+    return np.asarray(softmax(np.asfortranarray(np.repeat(logits, 2, axis=0)), axis=1))[:1]
 
 
 def fractions_of(tally: np.ndarray) -> np.ndarray:

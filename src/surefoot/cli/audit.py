@@ -173,6 +173,7 @@ def audit(
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
         "max_rows": "--max-rows",
+        "time_limit": f"--time-limit {time_limit}",
         "fail_on": "--fail-on",
     }
     with failures_in_one_line(options):

@@ -208,7 +208,8 @@ def audit(
     shift_tolerance : float, default=0.25
         By what fraction the loss may be higher on the deployment data for question 4 to be answered with yes.
     time_limit : float, default=None
-        Seconds. Steps for which there is not enough time are left out, and listed.
+        Seconds. Steps for which there is not enough time are stopped or left out, and listed. If the fits of your own
+        model do not end in time, it is an error.
     random_state : int, default=0
         Seed of all random numbers.
     n_jobs : int, default=None

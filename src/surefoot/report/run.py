@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from surefoot._exceptions import ParameterError
 from surefoot.report.checks.copies import Copies
 from surefoot.report.checks.data_checks import check_data, check_predictions, check_training_rows
 from surefoot.report.inputs.arguments import AuditArguments
@@ -38,7 +39,7 @@ from surefoot.report.sections.stability.leading_column import LossIncreases
 from surefoot.report.sections.subgroups.columns import Slice
 from surefoot.report.statistics import Estimate, standard_error
 from surefoot.report.subject import DataCheck, Subject
-from surefoot.report.time_budget import TimeBudget
+from surefoot.report.time_budget import MIN_SECONDS, TimeBudget
 
 MAX_DRAWS = 5  # of the folds
 MAX_DRAWN_CELLS = 36_000  # rows times columns times draws: the folds of larger tables are drawn once, as fits take long
@@ -85,7 +86,7 @@ class AuditRun:
         given = AuditArguments(X=X, y=y, **arguments)
         budget = TimeBudget(given.time_limit, given.callback)
         budget.step(0.0, "reading the table")
-        inputs = given.read()
+        inputs = given.read(budget)
         return cls(
             table=inputs.table,
             splits=inputs.splits,
@@ -120,7 +121,7 @@ class AuditRun:
         first, *others = redrawn
         findings = {first.name: first.measure(self)}
         self.check()
-        findings |= {section.name: section.measure(self) for section in others}
+        findings |= {section.name: self._measured(section) for section in others}
         while (close := self._close(redrawn, findings)) and self._may_draw_again():
             before = findings["accuracy"].audited
             if not self._draw_again(findings["accuracy"], close):
@@ -128,13 +129,26 @@ class AuditRun:
             for section in redrawn:
                 same_model = before == self.audited.name
                 findings[section.name] = section.measure_again(findings[section.name], self, same_model)
-        findings |= {section.name: section.measure(self) for section in sections if section not in redrawn}
+        findings |= {section.name: self._measured(section) for section in sections if section not in redrawn}
         return {section.name: findings[section.name] for section in sections}
+
+    def _measured(self, section: Section | SupportingSection) -> Any:
+        """The findings of a section. Sections of the user are stopped here, ours stop their own steps."""
+        if section in SECTIONS:
+            return section.measure(self)
+        return self.budget.within(f"section {section.name}", 1.0, partial(section.measure, self), MIN_SECONDS)
 
     def fit(self) -> Self:
         """Fit every candidate on the first draw of the folds."""
         if not self.draws:
-            self.draws.append(self._fit(0))
+            fitted = self._fit(0)
+            if self.own_model is not None and named(fitted, self.own_model.name) is None:
+                raise ParameterError(
+                    f"time_limit={self.budget.time_limit:g} is too short for your model, which the audit is about: "
+                    f"{len(self.splits.folds)} fits of it take longer. Raise the limit, or leave it out.",
+                    argument="time_limit",
+                )
+            self.draws.append(fitted)
         return self
 
     def _fit(self, draw: int, names: Collection[str] | None = None) -> list[CrossFitted]:
@@ -239,10 +253,14 @@ class AuditRun:
 
     @cached_property
     def deployed(self) -> DeployedModel | None:
-        """The transferable model, fitted to all training rows, on the deployment rows with a known target."""
+        """The transferable model, fitted to all training rows, on the deployment rows with a known target.
+
+        None if no target is known, or if there is not enough time.
+        """
         if self.deployment is None or not len(self.deployment.known):
             return None
-        return DeployedModel.of(self.transferable, self.deployment, audited=True)
+        fit = partial(DeployedModel.of, self.transferable, self.deployment, audited=True)
+        return self.budget.within("the model on the deployment data", 0.97, fit)
 
     def measured_once(self, key: Hashable, measure: Callable[..., Findings], *arguments: Any) -> Findings:
         """The result of a slow measurement, kept for when the folds are drawn again."""

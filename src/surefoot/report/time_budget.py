@@ -5,9 +5,10 @@ from collections.abc import Callable
 from math import inf
 from typing import TypeVar
 
-from surefoot._parallel import Deadline, DeadlinePassedError
+from surefoot._deadline import Deadline, DeadlinePassedError
 from surefoot._parameters import check_number
 
+MIN_SECONDS = 5.0  # whatever the limit, for steps that most tables need, and that usually end at once
 COMPARISON = "comparison with "  # followed by the name of a candidate model
 Result = TypeVar("Result")
 ProgressCallback = Callable[[float, str], None]  # fraction of the work that is done, and the name of the next step
@@ -58,14 +59,15 @@ class TimeBudget:
     ) -> Result | None:
         """What a function returns; None if this fraction of the time limit is over before it ends.
 
-        Then the step is noted as left out. Only fits of surefoot are stopped; others run to their end. The function has
-        ``at_least`` so many seconds.
+        Then the step is noted as left out. The function has ``at_least`` so many seconds.
         """
+        if at_least <= 0 and not self.has_time_for(name, fraction):
+            return None
         if self.time_limit is None:
             return function()
         try:
             end = max(self.started + fraction * self.time_limit, time.perf_counter() + at_least)
-            return Deadline(end).run(lambda task, _: task(), function)
+            return Deadline(end).run(function)
         except DeadlinePassedError:
             self.leave_out(name)
             return None

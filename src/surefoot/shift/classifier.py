@@ -5,9 +5,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from surefoot._exceptions import DataError
 from surefoot._fitted_state import reads_one_fit
 from surefoot.data.problem import check_problem
 from surefoot.shift.base import DEPRECATED, VMatrixBooster
+
+MAX_CLASSES = 100  # each is boosted by itself
 
 
 class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
@@ -15,7 +18,7 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
 
     The probability of a class is the regression of its indicator, clipped to [0, 1]: the squared loss of the V-matrix
     has no other link function. With three or more classes, each class has its own trees, and the clipped values are
-    normalized to add up to 1.
+    normalized to add up to 1. More than 100 classes are refused.
 
     Parameters
     ----------
@@ -146,6 +149,12 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         problem = check_problem(
             self, X, y, sample_weight, self.class_weight, categorical=self._listed_categories, relative_weights=False
         )
+        if problem.n_classes > MAX_CLASSES:
+            raise DataError(
+                f"y has {problem.n_classes} classes; V-matrix boosting takes at most {MAX_CLASSES}, because each class "
+                "has trees of its own: merge rare classes, or use a booster that votes, such as AdaBoostClassifier.",
+                argument="y",
+            )
         self.classes_ = problem.classes
         classes = [1] if problem.n_classes == 2 else range(problem.n_classes)
         outputs = [(problem.codes == code).astype(np.float64) for code in classes]
@@ -171,7 +180,8 @@ class VMatrixBoostingClassifier(ClassifierMixin, VMatrixBooster):
         raw = np.clip(self._raw(X), 0.0, 1.0)
         if len(raw) == 1:
             return np.stack([1.0 - raw[0], raw[0]], axis=1)
-        total = raw.sum(axis=0)
+        # NumPy adds up the classes of a single row in another order than those of several: it is taken twice
+        total = raw.sum(axis=0) if raw.shape[1] > 1 else np.repeat(raw, 2, axis=1).sum(axis=0)[:1]
         no_class = total < 1e-12  # no class is likely at all: all get the same probability
         probabilities = np.where(no_class, 1.0 / len(raw), raw / np.where(no_class, 1.0, total))
         return np.ascontiguousarray(probabilities.T)

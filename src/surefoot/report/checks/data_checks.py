@@ -15,14 +15,17 @@ from surefoot.report.inputs.table import AuditTable, to_pandas
 from surefoot.report.models.cross_fitting import CrossFitted
 from surefoot.report.page.numbers import between, percent
 from surefoot.report.subject import DataCheck
-from surefoot.report.time_budget import TimeBudget
+from surefoot.report.time_budget import MIN_SECONDS, TimeBudget
 
 ORDER_MATTERS = "whether the order of the rows matters"
 COPIES, NEAR_COPIES, ROW_ORDER, ROLE, SEEN = "copies", "near copies", "row order", "column role", "predictions"
 TRAINING_ROWS = "training rows"
-STEP = "checks of the order and of groups of rows"
-ENOUGH_TIME, MIN_SECONDS = 0.8, 5.0  # fraction of the time limit; what most tables need, whatever the limit
-NO_TIME = "There was not enough time to check whether the order of the rows, or columns that look like groups, matter."
+STEP = "checks of near copies, of the order and of groups of rows"
+ENOUGH_TIME = 0.8  # fraction of the time limit
+NO_TIME = (
+    "There was not enough time to check for near copies, and whether the order of the rows, or columns that look like "
+    "groups, matter."
+)
 
 
 def check_data(
@@ -43,13 +46,14 @@ def check_data(
         if splits.is_fixed and _cross(copies.groups, splits.sides):
             is_apart, where = True, " Your model was trained on copies of some rows that it is tested on."
         checks.append(DataCheck(COPIES, is_apart, f"{copies.sentence}{where}"))
-    near = near_copies(table.frame, splits.sides, seed)
-    if near.matters:
-        checks.append(DataCheck(NEAR_COPIES, True, near.sentence))
-    comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
-    compared = budget.within(
-        STEP, ENOUGH_TIME, lambda: _compared_splits(table, comparison, groups, time), at_least=MIN_SECONDS
-    )
+
+    def compare() -> list[DataCheck]:
+        near = near_copies(table.frame, splits.sides, seed)
+        comparison = SplitComparison.of(table.frame, table.target, copies.groups, seed, n_jobs)
+        found = [DataCheck(NEAR_COPIES, True, near.sentence)] if near.matters else []
+        return found + _compared_splits(table, comparison, groups, time)
+
+    compared = budget.within(STEP, ENOUGH_TIME, compare, at_least=MIN_SECONDS)
     return checks + ([DataCheck(ROW_ORDER, False, NO_TIME, ORDER_MATTERS)] if compared is None else compared)
 
 

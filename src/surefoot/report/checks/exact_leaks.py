@@ -17,6 +17,7 @@ MAX_LINE_ROWS = 4000
 N_LINES = 400  # through two random rows each; a line with 10% of the rows is found with near certainty
 MIN_LINE_FRACTION = 0.02
 MIN_LINE_VALUES = 20
+CELLS_AT_ONCE = 100_000  # lines times rows: more no longer fit in the cache
 LINE_EXCESS = 10.0  # rows on the line, as a multiple of the rows that share a target by chance
 
 Part = tuple[int, str, np.ndarray]  # class, values of the column, and which rows have them
@@ -154,7 +155,12 @@ def on_a_line(name: str, values: np.ndarray, y: np.ndarray) -> tuple[str, str, s
     slopes = (t[first] - t[second]) / (x[first] - x[second])
     starts = t[first] - slopes * x[first]
     near = 1e-6 * t.std()
-    n_on = [(np.abs(slope * x + start - t) <= near).sum() for slope, start in zip(slopes, starts, strict=True)]
+    n_on = np.concatenate(
+        [
+            (np.abs(slopes[lines, np.newaxis] * x + starts[lines, np.newaxis] - t) <= near).sum(axis=1)
+            for lines in np.array_split(np.arange(len(slopes)), -(-len(slopes) * len(x) // CELLS_AT_ONCE))
+        ]
+    )
     best = int(np.argmax(n_on))
     repeated = np.unique(t, return_counts=True)[1] / len(t)
     chance = LINE_EXCESS * len(t) * float((repeated**2).sum())

@@ -15,6 +15,7 @@ from surefoot.report.checks.single_leaks import (
     r2_of_column,
 )
 
+COLUMNS_AT_ONCE = 128  # that are paired with all others
 MAX_TRIED = 30  # pairs for which the AUC is computed, those with the largest difference of means first
 MIN_AUC_OF_MANY = 0.99  # one of many classes is easily separated from the others by some pair
 MAX_NAMED = 3
@@ -50,7 +51,7 @@ def _for_one_target(
     numbers = target.astype(float)
     single: dict[int, float] = {}
     pairs = []
-    for i, j, sign in _most_correlated(values, numbers):
+    for i, j, sign in most_correlated(values, numbers):
         both = values[:, i] + sign * values[:, j]
         if k is None:
             value = float(np.corrcoef(both, numbers)[0, 1]) ** 2
@@ -70,22 +71,29 @@ def _for_one_target(
     return pairs
 
 
-def _most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, int]]:
-    """The sums and differences with the largest squared correlation with y, of all pairs."""
-    n = len(y)
-    with_y = values.T @ (y - y.mean()) / n
-    covariance = values.T @ values / n
-    variances = np.diag(covariance)
-    i, j = np.triu_indices(values.shape[1], 1)
-    scores = []
-    for sign in (1, -1):
-        below = variances[i] + variances[j] + 2 * sign * covariance[i, j]
-        usable = below > 1e-9 * (variances[i] + variances[j])
-        score = np.zeros(len(i))
-        score[usable] = (with_y[i] + sign * with_y[j])[usable] ** 2 / below[usable]
-        scores.append(score)
-    order = np.argsort(-np.concatenate(scores), kind="stable")[:MAX_TRIED]
-    return [(int(i[place % len(i)]), int(j[place % len(i)]), 1 if place < len(i) else -1) for place in order]
+def most_correlated(values: np.ndarray, y: np.ndarray) -> list[tuple[int, int, int]]:
+    """The sums and differences with the largest squared correlation with y, of all pairs.
+
+    Some columns at a time are paired with all later ones: all pairs of a wide table do not fit in memory.
+    """
+    n_columns = values.shape[1]
+    with_y, variances = values.T @ (y - y.mean()) / len(y), (values**2).mean(axis=0)
+    best: list[tuple[float, int, int, int]] = []  # minus the score, minus the sign, and both columns
+    for start in range(0, n_columns, COLUMNS_AT_ONCE):
+        one = slice(start, start + COLUMNS_AT_ONCE)
+        covariance = values[:, one].T @ values[:, start:] / len(y)
+        i, j = np.triu_indices(len(covariance), 1, covariance.shape[1])
+        between = covariance[i, j]
+        i, j = i + start, j + start
+        for sign in (1, -1):
+            below = variances[i] + variances[j] + 2 * sign * between
+            usable = below > 1e-9 * (variances[i] + variances[j])
+            score = np.zeros(len(i))
+            score[usable] = (with_y[i] + sign * with_y[j])[usable] ** 2 / below[usable]
+            places = np.argsort(-score, kind="stable")[:MAX_TRIED]
+            best += [(-float(score[place]), -sign, int(i[place]), int(j[place])) for place in places]
+        best = sorted(best)[:MAX_TRIED]
+    return [(i, j, -sign) for _, sign, i, j in best]
 
 
 def _each_column_once(pairs: list[Pair]) -> list[Pair]:

@@ -23,7 +23,7 @@ from surefoot.report.sections.own_measure.cost import Costs
 from surefoot.report.sections.own_measure.metric import read_metric
 from surefoot.report.sections.subgroups.columns import Slice, read_slices
 from surefoot.report.sections.subgroups.row_errors import check_sizes
-from surefoot.report.time_budget import ProgressCallback
+from surefoot.report.time_budget import ProgressCallback, TimeBudget
 from surefoot.selection.table import take_columns
 
 
@@ -130,12 +130,12 @@ class AuditArguments:
         """Whether the model is audited as it is, and it is not known which rows it was trained on."""
         return not self.refit and self.trained_on is None
 
-    def read(self) -> AuditInputs:
+    def read(self, budget: TimeBudget | None = None) -> AuditInputs:
         """Read everything that was passed."""
         whole = to_pandas(self.X, "X")
         groups, time, trained = _read_groups(whole, self.groups), _read_time(whole, self.time), self._trained(whole)
         X, weights = self._columns_of_models(whole), self._weights(whole)
-        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights)
+        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights, budget)
         groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
         costs = None if self.costs is None else Costs.read(self.costs, table.target)
         if self.metric is not None:

@@ -1,6 +1,7 @@
 """The table that is audited: columns that models can read, the target, and notes on what was changed."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -17,10 +18,12 @@ from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_o
 from surefoot.report.inputs.row_weights import unequal
 from surefoot.report.inputs.target import Target, as_objects
 from surefoot.report.subject import ColumnNote
+from surefoot.report.time_budget import MIN_SECONDS, TimeBudget
 from surefoot.selection.table import take_rows
 
 MIN_ROWS = 20
 MAX_ROWS = 200_000  # of larger tables, as many rows are drawn
+LEAK_SEARCH, LEAK_FRACTION = "search for columns that reveal the target", 0.3  # of a time limit
 ROW_DRAW = 1_000_099  # the label of the stream of random numbers that rows are drawn with
 
 
@@ -65,10 +68,12 @@ class AuditTable:
         max_rows: int | None = None,
         seed: int = 0,
         weights: np.ndarray | None = None,
+        budget: TimeBudget | None = None,
     ) -> "AuditTable":
         """Check a table and its target; rows without a target, or with a weight of 0, are left out.
 
-        If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at.
+        If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at. ``budget``
+        bounds the search for columns that may reveal the target.
         """
         whole = to_pandas(X, "X")
         has_target = Target.has_value(y, len(whole))
@@ -104,7 +109,7 @@ class AuditTable:
         )
         if weights is not None:
             table = table.weighted(weights[kept])
-        return table._with_leaks_noted()
+        return table._with_leaks_noted(budget or TimeBudget())
 
     def weighted(self, weights: np.ndarray) -> "AuditTable":
         """The table with weights of its rows; equal ones change nothing."""
@@ -161,9 +166,10 @@ class AuditTable:
         """The number of rows of another table, read in the same way, that are rows of this one."""
         return count_equal_rows(self.frame, frame)
 
-    def _with_leaks_noted(self) -> "AuditTable":
+    def _with_leaks_noted(self, budget: TimeBudget) -> "AuditTable":
         """The table with a note on each column, or pair of columns, that may reveal the target."""
-        leaks = find_leaks(self.frame, self.target)
+        search = partial(find_leaks, self.frame, self.target)
+        leaks = budget.within(LEAK_SEARCH, LEAK_FRACTION, search, at_least=MIN_SECONDS) or ()
         notes = [ColumnNote(", ".join(leak.columns), "leak", leak.sentence, used=True) for leak in leaks]
         return replace(self, notes=(*self.notes, *notes))
 

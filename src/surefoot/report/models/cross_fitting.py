@@ -25,7 +25,7 @@ from surefoot.report.inputs.target import Target
 from surefoot.report.models.predictions import ModelPredictions, predictions_of
 from surefoot.report.models.scoring import RATES, Outcome, excess_of, loss_of
 from surefoot.report.statistics import Estimate, cross_fitted
-from surefoot.report.time_budget import COMPARISON, TimeBudget
+from surefoot.report.time_budget import COMPARISON, MIN_SECONDS, TimeBudget
 from surefoot.selection.table import take_rows
 
 CONSTANT, ENSEMBLE = "constant", "ensemble"
@@ -191,25 +191,35 @@ def _cross_fit_one(
     table: AuditTable, splits: Splits, candidate: CandidateModel, budget: TimeBudget, required: bool, done: float
 ) -> CrossFitted | None:
     """One candidate; None if a trial fit or the folds so far show that there is not enough time for it."""
-    step = f"{COMPARISON}{candidate.name}"
-    if not required and not budget.has_time_for(step, COMPARISON_FRACTION):
-        return None
-    expected = 0.0 if required or budget.time_limit is None else _expected_seconds(table, splits, candidate)
+    step, end = f"{COMPARISON}{candidate.name}", 1.0 if required else COMPARISON_FRACTION
+    expected: float | None = 0.0
+    if not required and budget.time_limit is not None:
+        expected = budget.within(step, end, partial(_expected_seconds, table, splits, candidate))
     started, parts, models = time.perf_counter(), [], []
     for k, (train, test) in enumerate(splits.folds):
-        expected = (time.perf_counter() - started) / k if k else expected
-        if not required and not budget.has_time_for(step, COMPARISON_FRACTION, expected):
+        seconds = time.perf_counter() - started
+        expected = seconds / k if k else expected
+        if expected is None or not (required or budget.has_time_for(step, end, expected)):
             return None
         budget.step(done, f"question 1: {candidate.name}, fold {k + 1} of {len(splits.folds)}")
-        if required:
-            model = candidate.fit(table, train)
-        elif (model := budget.within(step, COMPARISON_FRACTION, partial(candidate.fit, table, train))) is None:
+        fit = partial(fit_and_predict, table, candidate, train, test)
+        at_least = MIN_SECONDS - seconds if required else 0.0
+        one = fit() if candidate.name == CONSTANT else budget.within(step, end, fit, at_least)
+        if one is None:
             return None
-        models.append(model)
-        parts.append(candidate.predict(model, table, test))
+        models.append(one[0])
+        parts.append(one[1])
     order = np.argsort(np.concatenate([test for _, test in splits.folds]), kind="stable")
     predictions = ModelPredictions.joined(parts)[order]
     return CrossFitted(candidate, table, splits, tuple(models), predictions, time.perf_counter() - started)
+
+
+def fit_and_predict(
+    table: AuditTable, candidate: CandidateModel, train: np.ndarray, test: np.ndarray
+) -> tuple[Any, ModelPredictions]:
+    """A model of some rows, and its predictions of others."""
+    model = candidate.fit(table, train)
+    return model, candidate.predict(model, table, test)
 
 
 def _expected_seconds(table: AuditTable, splits: Splits, candidate: CandidateModel) -> float:

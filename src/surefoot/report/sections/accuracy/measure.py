@@ -18,6 +18,7 @@ from surefoot.report.models.cross_fitting import (
     Comparison,
     CrossFitted,
     comparable_loss,
+    fit_and_predict,
     outcome_of_choice,
 )
 from surefoot.report.models.predictions import ModelPredictions
@@ -181,11 +182,16 @@ def loss_on_other_rows(
     step = "the rows that were not drawn"
     if audited.candidate.model is None or not budget.has_time_for(step, 0.7):
         return None
-    model = audited.candidate.fit(table, audited.splits.rows)
+    model = budget.within(step, 0.8, partial(audited.candidate.fit, table, audited.splits.rows))
+    if model is None:
+        return None
     started, outcomes, n_done = clock.perf_counter(), [], 0
     for part in others.read_by(table):
         budget.step(0.6, f"question 1: {audited.name} on other rows, {n_done:,} of {others.n_rows:,}")
-        outcomes.append(part.outcome(audited.candidate, model, table.target))
+        outcome = budget.within(step, 0.8, partial(part.outcome, audited.candidate, model, table.target))
+        if outcome is None:
+            return None
+        outcomes.append(outcome)
         n_done += len(part.frame)
         seconds = (clock.perf_counter() - started) / n_done * (others.n_rows - n_done)
         if not budget.has_time_for(step, 0.8, seconds):
@@ -209,10 +215,10 @@ def _fit_folds(
         one_class = target.is_classes and len(np.unique(target.y[train])) < 2
         if one_class or len(train) < MIN_CURVE_ROWS or not budget.has_time_for("learning curve", 0.8):
             return None
-        model = budget.within("learning curve", 0.8, partial(candidate.fit, table, train))
-        if model is None:
+        one = budget.within("learning curve", 0.8, partial(fit_and_predict, table, candidate, train, test))
+        if one is None:
             return None
-        predictions.append(candidate.predict(model, table, test))
+        predictions.append(one[1])
     order = np.argsort(np.concatenate([test for _, test in folds]), kind="stable")
     joined = ModelPredictions.joined(predictions)[order]
     rows = splits.held_out

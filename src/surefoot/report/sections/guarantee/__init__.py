@@ -1,6 +1,7 @@
 """With what guarantee: conformal intervals or label sets on top of the audited model."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from surefoot.report.sections.guarantee.deployment import deployment_coverage
@@ -22,18 +23,14 @@ class GuaranteeSection:
 
     def measure(self, run: "AuditRun") -> GuaranteeFindings | None:
         """Measure, if there is enough time, and if the model predicts numbers or probabilities."""
-        if not run.budget.has_time_for("the guarantee of intervals"):
-            return None
         run.budget.step(0.68, "the guarantee of intervals")
-        findings = measure_guarantee(run.audited, run.groups, run.is_unseen_unknown)
+        calibrate = partial(measure_guarantee, run.audited, run.groups, run.is_unseen_unknown)
+        findings = run.budget.within("the guarantee of intervals", 1.0, calibrate)
         if findings is None or run.deployment is None:
             return findings
-        if not run.budget.has_time_for("the guarantee on the deployment data", 0.97):
-            return findings
-        return replace(
-            findings,
-            deployment=deployment_coverage(run.audited, run.deployment, run.groups, run.seed, run.n_jobs),
-        )
+        cover = partial(deployment_coverage, run.audited, run.deployment, run.groups, run.seed, run.n_jobs)
+        covered = run.budget.within("the guarantee on the deployment data", 0.97, cover)
+        return findings if covered is None else replace(findings, deployment=covered)
 
     def page(self, findings: GuaranteeFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

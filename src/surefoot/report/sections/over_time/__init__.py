@@ -1,5 +1,6 @@
 """How does the deployment data change over time: loss, unusual rows and shift of each of its chunks."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from surefoot.report.sections.over_time.findings import OverTimeFindings
@@ -21,28 +22,29 @@ class OverTimeSection:
 
     def measure(self, run: "AuditRun") -> OverTimeFindings | None:
         """Measure, if the deployment data has chunks, and there is enough time."""
-        if run.deployment is None or not run.deployment.chunks or not run.budget.has_time_for(STEP, 0.97):
+        if run.deployment is None or not run.deployment.chunks:
             return None
         if run.table.weights is not None or run.deployment.weights is not None:
             run.remarks.append(WITHOUT_WEIGHTS)
             return None
+        if not run.budget.has_time_for(STEP, 0.97):
+            return None
         run.budget.step(0.96, STEP)
-        return measure_over_time(
-            OverTimeInputs(
-                table=run.table,
-                splits=run.splits,
-                deployment=run.deployment,
-                audited=run.transferable,
-                deployed=run.deployed,
-                ensemble=run.ensemble,
-                groups=run.groups,
-                time=run.time,
-                tolerance=run.tolerance,
-                seed=run.seed,
-                n_jobs=run.n_jobs,
-                budget=run.budget,
-            )
+        inputs = OverTimeInputs(
+            table=run.table,
+            splits=run.splits,
+            deployment=run.deployment,
+            audited=run.transferable,
+            deployed=run.deployed,
+            ensemble=run.ensemble,
+            groups=run.groups,
+            time=run.time,
+            tolerance=run.tolerance,
+            seed=run.seed,
+            n_jobs=run.n_jobs,
+            budget=run.budget,
         )
+        return run.budget.within(STEP, 1.0, partial(measure_over_time, inputs))
 
     def page(self, findings: OverTimeFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

@@ -1,6 +1,7 @@
 """The numbers of the deployment data over time."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,9 @@ def measure_over_time(given: OverTimeInputs) -> OverTimeFindings:
     units = ChunkUnits.of(splits, deployment, given.time)
     outside = chunks_outside(given.table, splits, deployment, given.groups, units, seed)
     uncertain: tuple[UnusualFraction, ...] = ()
-    if given.ensemble is not None and given.budget.has_time_for(f"{STEP}: uncertain rows", 0.97):
-        uncertain = uncertain_chunks(splits, deployment, given.ensemble, units, seed)
+    if given.ensemble is not None:
+        search = partial(uncertain_chunks, splits, deployment, given.ensemble, units, seed)
+        uncertain = given.budget.within(f"{STEP}: uncertain rows", 0.97, search) or ()
     losses = [_measured(given, units, k) for k in range(len(deployment.chunks))]
     fits = _fits(given, units, outside)
     chunks = [
@@ -124,7 +126,8 @@ def _fits(given: OverTimeInputs, units: ChunkUnits, outside: tuple[UnusualFracti
             break
         budget.step(0.96, f"{STEP}: {deployment.chunks[k].name}")
         fraction = unusual.fraction.value
-        parts[k] = fits.fit(k, given.measure, fraction - unusual.expected, fraction)
+        fit = partial(fits.fit, k, given.measure, fraction - unusual.expected, fraction)
+        parts[k] = budget.within(step, 0.98, fit)
     return parts
 
 

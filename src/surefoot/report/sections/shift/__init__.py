@@ -1,5 +1,6 @@
 """Question 4: does it hold where it will be used?"""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from surefoot.report.models.cross_fitting import YOUR_PREDICTIONS
@@ -11,6 +12,8 @@ from surefoot.report.sections.shift.verdict import QUESTION, shift_line
 
 if TYPE_CHECKING:
     from surefoot.report.run import AuditRun
+
+STEP = "question 4"
 
 
 class ShiftSection:
@@ -24,25 +27,27 @@ class ShiftSection:
         """Measure, if there is deployment data and enough time."""
         if run.deployment is None:
             return no_deployment_data()
-        if not run.budget.has_time_for("question 4"):
+        if not run.budget.has_time_for(STEP):
             return None
         run.budget.step(0.9, "question 4: shift")
-        return measure_shift(
-            ShiftInputs(
-                table=run.table,
-                splits=run.splits,
-                deployment=run.deployment,
-                audited=run.transferable,
-                constant=run.fitted[0],
-                ensemble=run.ensemble,
-                groups=run.groups,
-                tolerance=run.tolerance,
-                seed=run.seed,
-                n_jobs=run.n_jobs,
-                budget=run.budget,
-                deployed=run.deployed,
-            )
+        if len(run.deployment.known) and run.deployed is None:
+            run.budget.leave_out(STEP)
+            return None
+        inputs = ShiftInputs(
+            table=run.table,
+            splits=run.splits,
+            deployment=run.deployment,
+            audited=run.transferable,
+            constant=run.fitted[0],
+            ensemble=run.ensemble,
+            groups=run.groups,
+            tolerance=run.tolerance,
+            seed=run.seed,
+            n_jobs=run.n_jobs,
+            budget=run.budget,
+            deployed=run.deployed,
         )
+        return run.budget.within(STEP, 1.0, partial(measure_shift, inputs))
 
     def verdict(self, findings: ShiftFindings | None, context: SectionContext) -> VerdictLine:
         """Answer the question; it cannot be answered for predictions without their model."""

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,15 @@ def deployed_models(
     ``target_rows`` are rows of the deployment data that all count the same; the importance weights make training rows
     look like these, whatever the weights of the training rows are.
     """
-    if not budget.has_time_for("boosters trained for the deployment data", 0.95):
-        return fitted
+    arguments = (table, splits, deployment, target_rows, seed, n_jobs)
+    trained = budget.within("boosters trained for the deployment data", 0.95, partial(_trained_boosters, *arguments))
+    return [*fitted, *(trained or ())]
+
+
+def _trained_boosters(
+    table: AuditTable, splits: Splits, deployment: DeploymentData, target_rows: Any, seed: int, n_jobs: int | None
+) -> list[DeployedModel]:
+    """Plain, importance-weighted and V-matrix boosting."""
     rows = sample_of(splits.rows, MAX_ROWS, seed)
     X = table.frame.iloc[rows]
     X_target = target_rows.iloc[sample_of(np.arange(len(target_rows)), MAX_ROWS, seed)]
@@ -71,7 +79,7 @@ def deployed_models(
         ("importance-weighted boosting", "training rows weighted to look like the deployment data", weighted),
         ("V-matrix boosting", "the V-matrix loss of the deployment data", by_vmatrix),
     ]
-    models = list(fitted)
+    models = []
     for name, description, model in trained:
         candidate = CandidateModel(name, description, model)
         models.append(DeployedModel(candidate, deployment.outcome(candidate, model, table.target)))

@@ -1,6 +1,7 @@
 """The numbers of question 4: does it hold where it will be used?"""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,9 @@ def measure_shift(given: ShiftInputs) -> ShiftFindings:
     auc = None if np.isnan(report.auc) else Estimate(report.auc, *report.auc_interval)
     outside = rows_outside(table, splits, deployment, given.groups, given.seed)
     new: NewRows | None = None
-    if given.ensemble is not None and given.budget.has_time_for("uncertain rows of the deployment data", 0.97):
-        new = uncertain_new_rows(table, splits, deployment, given.ensemble, given.groups, given.seed)
+    if given.ensemble is not None:
+        search = partial(uncertain_new_rows, table, splits, deployment, given.ensemble, given.groups, given.seed)
+        new = given.budget.within("uncertain rows of the deployment data", 0.95, search)
     shared: dict[str, Any] = {
         "where": deployment.where,
         "verdict": report.verdict,
@@ -119,12 +121,10 @@ def measure_shift(given: ShiftInputs) -> ShiftFindings:
         given.budget.step(0.95, "question 4: models on the deployment data")
         return ShiftFindings(**shared, **_with_targets(given, drawn), weighted=None)
     measure = measure_of_rise(table.target, audited.outcome, audited.outcome)
-    weighted = None
-    if given.budget.has_time_for("expected error on the deployment data", 0.97):
-        given.budget.step(0.95, "question 4: expected error on the deployment data")
-        weighted = expected_error(
-            table, given.splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs
-        )
+    given.budget.step(0.95, "question 4: expected error on the deployment data")
+    arguments = (table, given.splits, deployment, audited, measure, auc, outside, given.seed, given.n_jobs)
+    expect = partial(expected_error, *arguments)
+    weighted = given.budget.within("expected error on the deployment data", 0.97, expect)
     loss = loss_of(audited.outcome, measure)
     return ShiftFindings(**shared, models=(), loss_here=loss, loss_there=None, weighted=weighted, measure=measure)
 

@@ -55,14 +55,17 @@ def measure_stability(
         note = f"There are only {len(units)} {units.name}s to drop, too few to assess conclusions."
         return StabilityFindings((), (), note)
     budget.step(0.72, "question 3: best model")
-    sets = winner_set(draws, groups, n_jobs)
+    winner = budget.within("best model", 1.0, partial(winner_set, draws, groups, n_jobs))
     of_columns, not_assessed = column_sets(table, rows, units, n_jobs, budget)
-    sets += of_columns
+    sets = [*(winner or ()), *of_columns]
+    if winner is None:
+        not_assessed.insert(0, f"the best model ({NO_TIME})")
     if audited.fold_models and audited.name != CONSTANT:
-        if budget.has_time_for("leading column of the model"):
-            budget.step(0.8, "question 3: leading column of the model")
-            sets += leading_set(draws, groups, n_jobs, increases_of)
-        else:
+        budget.step(0.8, "question 3: leading column of the model")
+        lead = partial(leading_set, draws, groups, n_jobs, increases_of)
+        leading = budget.within("leading column of the model", 1.0, lead)
+        sets += leading or ()
+        if leading is None:
             not_assessed.append(f"the column that the model relies on most ({NO_TIME})")
     removals = measure_removals(first.fitted, audited, groups, seed, budget)
     return StabilityFindings(tuple(sets), removals, None if sets else NO_CHOICE, tuple(not_assessed))
@@ -72,16 +75,15 @@ def column_sets(
     table: AuditTable, rows: np.ndarray, units: Units, n_jobs: int | None, budget: TimeBudget
 ) -> tuple[list[StableSet], list[str]]:
     """The columns that each selector chooses, and the selectors that could not be assessed, with the reason."""
-    frame, sets, not_assessed = SelectionFrame.of(table, rows), [], []
+    frame, not_assessed = SelectionFrame.of(table, rows), []
+    sets: list[StableSet] = []
     for name in frame.selectors:
         what, step = f"the columns that the {name} chooses", f"columns chosen by the {name}"
         if table.weights is not None:
             not_assessed.append(f"{what} ({NO_WEIGHTS})")
             continue
-        found = None
-        if budget.has_time_for(step):
-            budget.step(0.75, f"question 3: {step}")
-            found = budget.within(step, 1.0, partial(column_set, frame, units, name, n_jobs))
+        budget.step(0.75, f"question 3: {step}")
+        found = budget.within(step, 1.0, partial(column_set, frame, units, name, n_jobs))
         if not found:
             not_assessed.append(f"{what} ({NO_TIME if found is None else TOO_LARGE})")
         sets += found or []

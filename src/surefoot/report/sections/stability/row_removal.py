@@ -1,5 +1,7 @@
 """The effect of leaving out some rows, or a whole group, on models and conclusions; without any guarantee."""
 
+from functools import partial
+
 import numpy as np
 
 from surefoot.report.models.cross_fitting import CrossFitted, row_losses
@@ -42,13 +44,12 @@ def remove_random_rows(
     out = [generator.permutation(len(losses))[:n_out] for _ in range(N_COMPARISONS)]
     changes = []
     for k in range(refits):
-        if not budget.has_time_for("refit without some rows"):
-            break
         budget.step(0.85, f"question 3: refit without some rows, {k + 1} of {refits}")
         fold = k % len(audited.splits.folds)
         train = audited.splits.folds[fold][0]
         kept = np.sort(generator.permutation(train)[max(1, round(FRACTION * len(train))) :])
-        changes.append(_change(audited, fold, kept))
+        change = budget.within("refit without some rows", 1.0, partial(_change, audited, fold, kept))
+        changes += [] if change is None else [change]
     return RowRemoval(
         what=f"a random {n_out / len(losses):.0%} of the rows",
         n_rows=n_out,
@@ -70,9 +71,10 @@ def remove_groups(
     for group in np.argsort(-np.bincount(codes), kind="stable")[:MAX_GROUPS]:
         inside = codes.ravel() == group
         change = None
-        if len(removals) < refits and budget.has_time_for("refit without a group"):
+        if len(removals) < refits:
             budget.step(0.85, f"question 3: refit without group {names[group]}")
-            change = _change_without_group(audited, groups.astype(str) == names[group])
+            refit = partial(_change_without_group, audited, groups.astype(str) == names[group])
+            change = budget.within("refit without a group", 1.0, refit)
         removals.append(
             RowRemoval(
                 what=f"group {names[group]}",

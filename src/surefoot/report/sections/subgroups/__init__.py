@@ -1,5 +1,6 @@
 """For whom does it fail: the errors in subgroups of the held-out rows, and a search for the weakest segments."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from surefoot.report.sections.section import SectionContext
@@ -20,10 +21,8 @@ class SubgroupSection:
 
     def measure(self, run: "AuditRun") -> SubgroupFindings | None:
         """Measure, if there is enough time."""
-        if not run.budget.has_time_for("subgroups"):
-            return None
         run.budget.step(0.64, "subgroups")
-        return measure_subgroups(run.audited, run.slices, run.seed)
+        return run.budget.within("subgroups", 1.0, partial(measure_subgroups, run.audited, run.slices, run.seed))
 
     def page(self, findings: SubgroupFindings, context: SectionContext) -> str:
         """Render the section; only this needs jinja2 and matplotlib."""

@@ -1,5 +1,6 @@
 """Question 2: does it know what it does not know?"""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from surefoot.report.models.cross_fitting import ENSEMBLE, named
@@ -23,10 +24,8 @@ class UncertaintySection:
 
     def measure(self, run: "AuditRun") -> UncertaintyFindings | None:
         """Measure, if there is enough time."""
-        if not run.budget.has_time_for("question 2"):
-            return None
         run.budget.step(0.65, "question 2: uncertainty")
-        return self._mean(run)
+        return run.budget.within("question 2", 1.0, partial(self._mean, run))
 
     def _mean(self, run: "AuditRun") -> UncertaintyFindings:
         """Means over the draws of the folds; each draw is measured once."""
