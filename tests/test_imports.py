@@ -11,6 +11,7 @@ import surefoot
 SOURCE = Path(surefoot.__file__).parent
 FOUNDATION = {
     "_atomic_io",
+    "_early_interrupt",
     "_estimator",
     "_exceptions",
     "_extras",

@@ -21,6 +21,7 @@ from surefoot.cli.model_option import read_model
 from surefoot.cli.new_tables import names_of, new_names
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
+from surefoot.cli.terminal import echo_line
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report.audit import audit_run
@@ -220,7 +221,7 @@ def audit(
             _write(result, results, json, markdown, junit)
     if not quiet:
         for line in _unknown_texts(tables, new_tables):
-            typer.echo(f"surefoot: {line}", err=True)
+            echo_line(line)
         drawn = f"\n\n{subject.draw}" if subject.draw else ""
         echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json, markdown, junit)
     exit_if_broken(results)

@@ -16,6 +16,7 @@ from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches
 from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.cli.terminal import echo
 from surefoot.data.table_folder import has_bins
 from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
@@ -125,7 +126,7 @@ def _train_in_batches(
         raise ParameterError(message, argument="folder")
     table = LargeTable.read(data, name, task)
     if folder is not None and settings["verbose"] and has_bins(folder):
-        typer.echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
+        echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
     with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
         stored = table.store(
             max_categories=SET_CATEGORIES,

@@ -15,6 +15,7 @@ from surefoot.cli.dask_tables import predict_on
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
 from surefoot.cli.table_file import read_table_file, with_kinds
+from surefoot.cli.terminal import echo_line
 from surefoot.cli.unusual_rows import UnusualRows, lines_of
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
@@ -120,7 +121,7 @@ def _report(unusual: UnusualRows) -> None:
         lines.append(f"{rows} have numbers outside the range of the training data:")
         lines += lines_of(unusual.outside_range())
     for line in lines:
-        typer.echo(f"surefoot: {line}", err=True)
+        echo_line(line)
 
 
 def predictions(model: Any, rows: Any) -> Any:

@@ -12,7 +12,7 @@ from surefoot._exceptions import DataError
 from surefoot._random import random_bits, stream_key
 from surefoot.report.checks.copies import count_equal_rows
 from surefoot.report.checks.leaks import find_leaks
-from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
+from surefoot.report.inputs.column_readers import CATEGORY, LARGEST_FLOAT, ColumnReader, kind_of, notes_on
 from surefoot.report.inputs.row_weights import unequal
 from surefoot.report.inputs.target import Target, as_objects
 from surefoot.report.subject import ColumnNote
@@ -64,10 +64,12 @@ class AuditTable:
         max_rows: int | None = None,
         seed: int = 0,
         weights: np.ndarray | None = None,
+        max_size: float = LARGEST_FLOAT,
     ) -> "AuditTable":
         """Check a table and its target; rows without a target, or with a weight of 0, are left out.
 
         If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at.
+        Numbers beyond ``max_size`` count as missing.
         """
         whole = to_pandas(X, "X")
         has_target = Target.has_value(y, len(whole))
@@ -86,7 +88,7 @@ class AuditTable:
         target, _ = Target.read(y, len(kept) if is_drawn else len(whole), task)
         remarks = _left_out(len(whole) - int(has_target.sum()), int(has_target.sum()) - n_rows)
         whole = whole.iloc[kept]
-        readers, parts, notes = _read_columns(whole)
+        readers, parts, notes = _read_columns(whole, max_size)
         if not parts:
             message = "No column is left to learn from: all are missing, constant or identifiers."
             raise DataError(message, argument="X")
@@ -184,11 +186,13 @@ def _left_out(n_missing: int, n_without_weight: int) -> tuple[str, ...]:
     return remarks
 
 
-def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:
+def _read_columns(
+    whole: Any, max_size: float
+) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:
     readers, parts, notes = [], {}, []
     for name in whole.columns:
         kind = kind_of(whole[name])
-        reader = ColumnReader(name, kind)
+        reader = ColumnReader(name, kind, max_size)
         values = reader.read(whole[name])
         own_notes = notes_on(whole[name], kind, values)
         notes += own_notes
