@@ -27,7 +27,8 @@ THREADED_CELLS = 1_000_000  # with fewer cells, synchronising threads costs more
 def count_jobs(n_jobs: int | None) -> int:
     """The number of workers for ``n_jobs`` (None: one, unless a joblib context sets another number)."""
     if n_jobs == 0:
-        raise ParameterError("n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores.")
+        message = "n_jobs must not be 0: use 1 for one worker, -1 for as many as there are cores."
+        raise ParameterError(message, argument="n_jobs")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 

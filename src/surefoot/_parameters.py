@@ -7,6 +7,13 @@ import numpy as np
 
 from surefoot._exceptions import ParameterError
 
+MAX_SEED = 2**32 - 1  # of NumPy's RandomState
+
+
+def check_seed(name: str, value: Any) -> int:
+    """``value`` if it is a whole number that random numbers can start from."""
+    return check_integer(name, value, 0, MAX_SEED)
+
 
 def check_integer(name: str, value: Any, min_value: int, max_value: int | None = None) -> int:
     """``value`` if it is a whole number from ``min_value`` to ``max_value``."""

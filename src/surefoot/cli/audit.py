@@ -14,6 +14,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from surefoot import DataError, UnknownCategoryWarning
 from surefoot._atomic_io import write_text
+from surefoot._parameters import check_seed
 from surefoot.cli.console import Bar, exit_if_broken, fail, failures_in_one_line
 from surefoot.cli.cost_option import read_cost
 from surefoot.cli.drawn_table import DrawnTable
@@ -173,6 +174,7 @@ def audit(
         "task": "--task",
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
+        "n_jobs": "--jobs",
         "max_rows": "--max-rows",
         "fail_on": "--fail-on",
     }
@@ -180,6 +182,7 @@ def audit(
         for option, column in (("group", group), ("time", time), ("trained-on", trained_on), ("weight", weight)):
             if column == target:
                 fail(f"--{option} {target} is the target: name another column.")
+        check_seed("random_state", seed)
         rules = read_rules(fail_on or ())
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")

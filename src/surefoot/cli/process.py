@@ -36,13 +36,8 @@ def _exit_code(app: Any) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except SystemExit as stop:
-        return (
-            DONE
-            if isinstance(stop.__context__, BrokenPipeError)
-            else stop.code
-            if isinstance(stop.code, int)
-            else USER_ERROR
-        )
+        is_closed_pipe = isinstance(stop.__context__, BrokenPipeError)
+        return DONE if is_closed_pipe or stop.code is None else int(stop.code)
     except ModuleNotFoundError as error:
         _show_traceback()
         echo_line(f'this command needs {error.name!r}: pip install "surefoot[cli]".')

@@ -18,6 +18,7 @@ from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, kind_o
 DELIMITERS = (",", ";", "\t", "|")
 TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 PARQUET, ARROW = {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
+MISSING = "Empty cells, NA and similar words are missing values."
 CELLS = "string[pyarrow]"  # text as it is written, in little memory
 TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 A_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean, check_integer, check_number
+from surefoot._parameters import check_boolean, check_integer, check_number, check_seed
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_chunks import Chunk, NewTables, read_new_time
@@ -107,7 +107,7 @@ class AuditArguments:
                 f"sample_weight is the column {self.sample_weight!r}, which says something else too: name another."
             )
             raise ParameterError(message, argument="sample_weight")
-        check_integer("random_state", self.random_state, 0)
+        check_seed("random_state", self.random_state)
         if self.max_rows is not None:
             check_integer("max_rows", self.max_rows, MIN_ROWS)
         check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, include_boundaries="neither")

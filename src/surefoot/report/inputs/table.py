@@ -178,9 +178,14 @@ def drawn_rows(has_target: np.ndarray, max_rows: int | None, seed: int) -> np.nd
     return rows[np.sort(np.argpartition(ranks, max_rows)[:max_rows])]
 
 
+def without_target(n_missing: int) -> tuple[str, ...]:
+    """A remark on rows without a target, if there are any."""
+    return (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+
+
 def _left_out(n_missing: int, n_without_weight: int) -> tuple[str, ...]:
     """Remarks on rows that are not in the audit."""
-    remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+    remarks = without_target(n_missing)
     if n_without_weight:
         remarks = (*remarks, f"{n_without_weight:,} rows with a weight of 0 were left out.")
     return remarks
