@@ -22,7 +22,7 @@ def run_command(app: Any) -> int:
     _prepare_streams()
     _prepare_signals()
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _WarningLines()
         code = _exit_code(app)
     return code if _flush() else code or USER_ERROR
 
@@ -30,7 +30,8 @@ def run_command(app: Any) -> int:
 def _exit_code(app: Any) -> int:
     try:
         with failures_in_one_line():
-            return app(None if len(sys.argv) > 1 else ["--help"], standalone_mode=False) or DONE
+            arguments = sys.argv[1:] or ["--help"]
+            return app(arguments, prog_name="surefoot", standalone_mode=False) or DONE
     except typer.Exit as stop:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -73,9 +74,16 @@ def _show_traceback() -> None:
         traceback.print_exc()
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line, without the place in the code of a library."""
-    echo_line(f"warning: {message}")
+class _WarningLines:
+    """Prints each warning once, in one line, without the place in the code of a library."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in self._printed:
+            self._printed.add(str(message))
+            echo_line(f"warning: {message}")
 
 
 def _prepare_streams() -> None:
