@@ -40,13 +40,13 @@ def test_packed_tables_are_read(ending, tmp_path):
 @pytest.mark.parametrize("ending", WRITERS)
 @pytest.mark.parametrize("head", [b"a,b\n", b""], ids=["table", "one line"])
 def test_a_file_that_unpacks_to_very_much_is_refused(ending, head, tmp_path, monkeypatch):
-    monkeypatch.setattr(packed_file, "ALWAYS_READ", 2**20)
+    monkeypatch.setattr(packed_file, "ALWAYS_READ", 2**16)
     path = tmp_path / f"t.csv.{ending}"
-    WRITERS[ending](path, head + (b"1,2\n" if head else b"1111") * 2**20)
-    with pytest.raises(DataError, match=r"t\.csv\.\w+ unpacks to more than 1,048,576 bytes.*unpack it"):
+    WRITERS[ending](path, head + (b"1,2\n" if head else b"1111") * 2**16)
+    with pytest.raises(DataError, match=r"t\.csv\.\w+ unpacks to more than 65,536 bytes.*unpack it"):
         read_table_file(path)
-    monkeypatch.setattr(packed_file, "ALWAYS_READ", 2**23)
-    assert len(read_table_file(path)) == 2**20 if head else True
+    monkeypatch.setattr(packed_file, "ALWAYS_READ", 2**20)
+    assert len(read_table_file(path)) == 2**15 if head else True
 
 
 @pytest.mark.parametrize("texts", [(), (TEXT, TEXT)], ids=["none", "two"])

@@ -24,7 +24,16 @@ def run_command(app: Any) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _WarningLines()
         code = _exit_code(app)
-    return code if _flush() else code or USER_ERROR
+    code = code if _flush() else code or USER_ERROR
+    if code == INTERRUPTED:
+        leave_at_once()
+    return code
+
+
+def leave_at_once() -> None:
+    """End the process without waiting for its threads: those of other libraries may work for seconds."""
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 def _exit_code(app: Any) -> int:

@@ -3,6 +3,7 @@
 Columns of text files are numbers if every cell is one; otherwise they stay as they are written.
 """
 
+import codecs
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +23,7 @@ MISSING = "Empty cells, NA and similar words are missing values."
 CELLS = "string[pyarrow]"  # text as it is written, in little memory
 TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 A_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
+BLANK = codecs.BOM_UTF8 + b" \t\r\n"
 MAX_HEADER = 2**26  # bytes of the first line that show the delimiter
 WITH_COMMA = r"[+-]?[0-9]+(?:,[0-9]+)?"
 
@@ -120,7 +122,7 @@ def _delimiter(path: Path) -> str:
     """The most frequent delimiter in the first line that is not empty."""
     with opened(path) as stream:
         head = stream.readline(MAX_HEADER)
-        while head and not head.strip():
+        while head and not head.strip(BLANK):
             head = stream.readline(MAX_HEADER)
     if b"\x00" in head:
         raise DataError(f"{path} is not text: surefoot reads CSV, TSV, Parquet and Arrow files.")

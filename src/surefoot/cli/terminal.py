@@ -6,8 +6,6 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-import typer
-
 from surefoot._formatting import shortened
 
 # Control characters except tab and line feed, marks that turn the direction of text, and halves of characters.
@@ -30,10 +28,12 @@ def echo(text: object, *, err: bool = False) -> None:
 
     If its reader has closed it, as ``head`` does, the command goes on: its files are still of use.
     """
+    stream = sys.stderr if err else sys.stdout
     try:
-        typer.echo(printable(text), err=err)
+        stream.write(f"{printable(text)}\n")
+        stream.flush()
     except OSError as error:
-        discard(sys.stderr if err else sys.stdout)
+        discard(stream)
         if not (err or isinstance(error, BrokenPipeError)):
             raise OSError(error.errno, error.strerror, "standard output") from error
 
