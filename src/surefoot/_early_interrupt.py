@@ -32,6 +32,12 @@ def end() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def ignore() -> None:
+    """From now on Ctrl-C does nothing: the command is done, and Python ends."""
+    if current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextmanager
 def exit_at_once() -> Iterator[None]:
     """Between `begin` and `end`."""

@@ -2,15 +2,15 @@
 
 import re
 import shlex
-import signal
 import sys
 import warnings
 from pathlib import Path
 
 import pytest
 from reference.audit_tables import numbers
+from run_command import run_command
 
-from surefoot import GradientBoostingRegressor, cli, save
+from surefoot import GradientBoostingRegressor, save
 from surefoot.cli import DONE, FAILED, INTERNAL_ERROR, INTERRUPTED, USER_ERROR
 from surefoot.cli.app import app
 from surefoot.cli.process import DEBUG
@@ -40,17 +40,11 @@ def folder(tmp_path, model_bytes, monkeypatch):
 
 
 @pytest.fixture
-def run(monkeypatch, capfd):
+def run(capfd):
     """A function that runs the command in this process: the exit code, and what it prints."""
 
     def command(line):
-        monkeypatch.setattr(sys, "argv", ["surefoot", *shlex.split(line)])
-        monkeypatch.setattr("surefoot.cli.process.leave_at_once", lambda: None)  # with the exit code
-        usual = signal.getsignal(signal.SIGTERM)
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        signal.signal(signal.SIGTERM, usual)
-        return stop.value.code, *capfd.readouterr()
+        return run_command(*shlex.split(line)), *capfd.readouterr()
 
     return command
 

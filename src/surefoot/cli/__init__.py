@@ -17,4 +17,6 @@ def main() -> None:
     except ModuleNotFoundError as error:
         sys.stderr.write(f'surefoot: the command line needs {error.name!r}: pip install "surefoot[cli]".\n')
         sys.exit(USER_ERROR)
-    sys.exit(run_command(app))
+    code = run_command(app)
+    _early_interrupt.ignore()
+    sys.exit(code)
