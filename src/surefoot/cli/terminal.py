@@ -33,7 +33,6 @@ def echo(text: object, *, err: bool = False) -> None:
         stream.write(f"{printable(text)}\n")
         stream.flush()
     except OSError as error:
-        discard(stream)
         if not (err or isinstance(error, BrokenPipeError)):
             raise OSError(error.errno, error.strerror, "standard output") from error
 
