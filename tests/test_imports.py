@@ -13,6 +13,7 @@ FOUNDATION = {
     "_atomic_io",
     "_blas",
     "_deadline",
+    "_early_interrupt",
     "_estimator",
     "_exceptions",
     "_extras",

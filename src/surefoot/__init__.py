@@ -3,6 +3,7 @@
 import typing
 import warnings
 
+from surefoot import _early_interrupt
 from surefoot._exceptions import (
     ClusterError,
     CoverageWarning,
@@ -53,6 +54,8 @@ from surefoot.uncertainty import (
 if typing.TYPE_CHECKING:
     from surefoot.report.audit import Audit, audit
     from surefoot.report.comparison.comparison import AuditComparison, compare
+
+_early_interrupt.end()
 
 __version__ = "0.2.0"
 

@@ -11,6 +11,12 @@ from surefoot._exceptions import ParameterError
 MAX_INTEGER = 2**63 - 1
 FLOAT_LIMIT = int(np.finfo(np.float64).max)
 NOT_NUMBERS = (bool, np.timedelta64, np.complexfloating)  # Python and NumPy count them among the numbers
+MAX_SEED = 2**32 - 1  # of NumPy's RandomState
+
+
+def check_seed(name: str, value: Any) -> int:
+    """``value`` if it is a whole number that random numbers can start from."""
+    return check_integer(name, value, 0, MAX_SEED)
 
 
 def check_integer(name: str, value: Any, min_value: int, max_value: float | None = None) -> int:

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from surefoot import AdaBoostClassifier, DataError
-from surefoot.boosting import base, training
+from surefoot import AdaBoostClassifier, DataError, _parallel
+from surefoot.boosting import training
 
 pytestmark = pytest.mark.fault(number=6)
 
@@ -34,7 +34,7 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     model = AdaBoostClassifier(n_estimators=5, max_depth=2).fit(X, y)
     labels, votes, chances = model.predict(X), model.decision_function(X), model.predict_proba(X)
     np.testing.assert_array_equal(labels, model.classes_[votes.argmax(axis=1)])
-    monkeypatch.setattr(base, "VOTES_AT_ONCE", 40)
+    monkeypatch.setattr(_parallel, "BLOCK_OUTPUTS", 40)
     np.testing.assert_array_equal(model.predict(X), labels)
     np.testing.assert_array_equal(model.decision_function(X), votes)
     np.testing.assert_array_equal(model.predict_proba(X), chances)

@@ -11,6 +11,7 @@ from surefoot import SurefootError
 from surefoot.cli import INTERRUPTED
 from surefoot.cli.console import Bar, fail
 from surefoot.cli.outputs import check_output_folder
+from surefoot.cli.terminal import echo, echo_line
 from surefoot_experiments import EXPERIMENTS
 from surefoot_experiments.shift import experiment as shift
 from surefoot_experiments.skeleton.run import ENVIRONMENT
@@ -100,9 +101,9 @@ def reproduce(
         check_output_folder("--out", out, "the folder of the data", source)
     shared = {"data": data, "out": out, "quick": quick, "n_jobs": jobs}
     outputs = _run(experiment, {**shared, **_own_options(experiment, given)})
-    typer.echo(outputs.summary.read_text(encoding="utf-8"))
+    echo(outputs.summary.read_text(encoding="utf-8"))
     for path in outputs.files:
-        typer.echo(f"written: {path}")
+        echo(f"written: {path}")
 
 
 def _run(experiment: str, options: dict[str, Any]) -> Any:
@@ -112,7 +113,7 @@ def _run(experiment: str, options: dict[str, Any]) -> Any:
     except SurefootError as error:
         fail(str(error))
     except KeyboardInterrupt:
-        typer.echo("surefoot: stopped. Finished work is kept: the same command continues from there.", err=True)
+        echo_line("stopped. Finished work is kept: the same command continues from there.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -133,4 +134,4 @@ def _split_names(text: str | None) -> list[str] | None:
 
 def _list_experiments() -> None:
     for name, description in EXPERIMENTS.items():
-        typer.echo(f"{name}  {description}")
+        echo(f"{name}  {description}")

@@ -14,6 +14,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from surefoot import DataError, UnknownCategoryWarning
 from surefoot._atomic_io import write_text
+from surefoot._parameters import check_seed
 from surefoot.cli.console import Bar, exit_if_broken, fail, failures_in_one_line
 from surefoot.cli.cost_option import read_cost
 from surefoot.cli.drawn_table import DrawnTable
@@ -21,6 +22,7 @@ from surefoot.cli.model_option import read_model
 from surefoot.cli.new_tables import names_of, new_names
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_file import kinds_of, read_table_file, take_target
+from surefoot.cli.terminal import echo_line
 from surefoot.cli.unusual_rows import lines_of, unseen_texts
 from surefoot.report import Audit
 from surefoot.report.audit import audit_run
@@ -172,6 +174,7 @@ def audit(
         "task": "--task",
         "shift_tolerance": "--shift-tolerance",
         "random_state": "--seed",
+        "n_jobs": "--jobs",
         "max_rows": "--max-rows",
         "time_limit": f"--time-limit {time_limit}",
         "fail_on": "--fail-on",
@@ -180,6 +183,7 @@ def audit(
         for option, column in (("group", group), ("time", time), ("trained-on", trained_on), ("weight", weight)):
             if column == target:
                 fail(f"--{option} {target} is the target: name another column.")
+        check_seed("random_state", seed)
         rules = read_rules(fail_on or ())
         limit = None if time_limit is None else _seconds(time_limit)
         page = output or Path(f"{data.name.split('.')[0]}-audit.html")
@@ -221,7 +225,7 @@ def audit(
             _write(result, results, json, markdown, junit)
     if not quiet:
         for line in _unknown_texts(tables, new_tables):
-            typer.echo(f"surefoot: {line}", err=True)
+            echo_line(line)
         drawn = f"\n\n{subject.draw}" if subject.draw else ""
         echo_beside(f"{result}{drawn}\n\nThe page: {page}", page, json, markdown, junit)
     exit_if_broken(results)

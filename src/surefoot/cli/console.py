@@ -11,11 +11,12 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 from surefoot import SurefootError
 from surefoot.cli import FAILED, INTERRUPTED, USER_ERROR
+from surefoot.cli.terminal import echo, echo_line, printable
 
 
 def fail(message: str) -> NoReturn:
     """Print one line that says what to do, and exit with the code for wrong input."""
-    typer.echo(f"surefoot: {message}", err=True)
+    echo_line(message)
     raise typer.Exit(USER_ERROR)
 
 
@@ -23,7 +24,7 @@ def exit_if_broken(results: Iterable[Any]) -> None:
     """Print the rules that are broken on one line, and exit with the code for a failed check."""
     broken = [result.reason for result in results if result.is_broken]
     if broken:
-        typer.echo(f"surefoot: {'; '.join(broken)}.", err=True)
+        echo_line(f"{'; '.join(broken)}.")
         raise typer.Exit(FAILED)
 
 
@@ -45,8 +46,10 @@ def failures_in_one_line(
         fail("an output is a pipe that was closed before everything was written.")
     except OSError as error:
         fail(f"{error.filename or 'a file'}: {error.strerror or error}.")
+    except MemoryError:
+        fail("there is not enough memory for this: use fewer rows or columns, or a machine with more memory.")
     except KeyboardInterrupt:
-        typer.echo(f"surefoot: stopped; {what_is_left()}", err=True)
+        echo_line(f"stopped; {what_is_left()}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -78,6 +81,6 @@ class Bar:
         self._move(done, 1.0, f"{done:.0%}", label)
 
     def _move(self, done: float, total: float, amount: str, label: str) -> None:
-        self._progress.update(self._task, completed=done, total=total, description=label)
+        self._progress.update(self._task, completed=done, total=total, description=printable(label))
         if self._lines:
-            typer.echo(f"[{amount}] {label}", err=True)
+            echo(f"[{amount}] {label}", err=True)

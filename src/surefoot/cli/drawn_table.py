@@ -13,7 +13,7 @@ from surefoot.cli.table_batches import has_value, is_read_in_batches, rows_with_
 from surefoot.cli.table_file import kinds_of, read_table_file, require_target, take_target, with_kinds
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.other_rows import OtherRows
-from surefoot.report.inputs.table import MIN_ROWS, drawn_rows
+from surefoot.report.inputs.table import MIN_ROWS, drawn_rows, without_target
 from surefoot.report.subject import Subject, draw_sentence
 
 
@@ -96,7 +96,6 @@ class DrawnTable:
         """The subject of an audit of the frame, with what is known of the whole table."""
         if self.rows is None:
             return subject
-        n_missing = self.n_rows - self.n_with_target
-        remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+        remarks = without_target(self.n_rows - self.n_with_target)
         draw = draw_sentence(len(self.rows), self.n_with_target, seed)
         return replace(subject, n_table_rows=self.n_with_target, draw=draw, remarks=(*remarks, *subject.remarks))

@@ -9,13 +9,15 @@ import typer
 from rich.progress import TimeElapsedColumn
 
 from surefoot import ParameterError, save
+from surefoot._parameters import check_seed
 from surefoot.cli.console import Bar, failures_in_one_line
 from surefoot.cli.dask_cluster import ClusterOption, cluster_client
 from surefoot.cli.dask_tables import ClusterTable
 from surefoot.cli.large_table import LargeTable, is_large
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches
-from surefoot.cli.table_file import read_table_file, take_target
+from surefoot.cli.table_file import MISSING, read_table_file, take_target
+from surefoot.cli.terminal import echo
 from surefoot.data.table_folder import has_bins
 from surefoot.report.inputs.column_readers import DATE
 from surefoot.report.inputs.table import AuditTable
@@ -67,10 +69,12 @@ def fit(
         "distribution": "--distribution",
         "n_members": "--members",
         "random_state": "--seed",
+        "n_jobs": "--jobs",
         "folder": "--folder",
         "cluster": f"--cluster {cluster}",
     }
     with failures_in_one_line(options, lambda: _what_is_left(folder)):
+        check_seed("random_state", seed)
         check_outputs({"--output": output}, {"the table": data})
         settings: dict[str, Any] = {
             "n_members": members,
@@ -86,6 +90,8 @@ def fit(
         model._schema = replace(model._schema, dates=_dates(table))
         save(model, output)
     if not quiet:
+        for remark in table.remarks:
+            echo_beside(f"{remark} {MISSING}", output)
         for note in table.notes:
             echo_beside(f"{note.column}: {note.sentence}", output)
         if distribution is None and _are_counts(kept):
@@ -125,7 +131,7 @@ def _train_in_batches(
         raise ParameterError(message, argument="folder")
     table = LargeTable.read(data, name, task)
     if folder is not None and settings["verbose"] and has_bins(folder):
-        typer.echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
+        echo(f"{folder} has the bins of an earlier run, which are used again.", err=True)
     with Bar(TimeElapsedColumn(), quiet=not settings["verbose"]) as bar:
         stored = table.store(
             max_categories=SET_CATEGORIES,

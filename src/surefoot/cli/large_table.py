@@ -18,7 +18,7 @@ from surefoot.data.binner import edge_sample
 from surefoot.data.record_batches import RecordBatches
 from surefoot.data.stored_table import StoredTable
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, MOSTLY, NUMBER, ColumnReader, DateReader
-from surefoot.report.inputs.table import AuditTable
+from surefoot.report.inputs.table import AuditTable, without_target
 from surefoot.report.inputs.target import NUMBER_TYPES, Target
 from surefoot.report.subject import ColumnNote
 
@@ -53,12 +53,14 @@ class LargeTable:
         """Read the sample; rows without a target are left out."""
         batches = RecordBatches.of(path)
         require_target(batches.names, target, path)
-        rows = np.flatnonzero(rows_with_value(batches, target))
+        has_target = rows_with_value(batches, target)
+        rows = np.flatnonzero(has_target)
         if not len(rows):
             raise DataError(f"{path} has no row with a value of the target {target!r}.")
         frame = with_kinds(take_from_batches(batches, rows[edge_sample(len(rows))]), {}, path)
         with_target = replace(batches, n_rows=None, read=_rows_with(batches, target))
         sample = AuditTable.read(*take_target(frame, target, path), task)
+        sample = replace(sample, remarks=without_target(len(has_target) - len(rows)))
         return cls(with_target, target, len(rows), _without_row_numbers(sample, len(rows)))
 
     @property

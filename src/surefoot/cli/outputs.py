@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
-import typer
-
 from surefoot._atomic_io import STANDARD_OUTPUT, is_written_in_place, open_descriptor
 from surefoot.cli.console import fail
+from surefoot.cli.terminal import echo
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None]) -> None:
@@ -39,7 +38,7 @@ def check_output_folder(option: str, folder: Path, name: str, source: Path | Non
 def echo_beside(text: object, *outputs: Path | None) -> None:
     """Print text on standard output, or on standard error if one of the outputs goes to standard output."""
     is_taken = any(path is not None and open_descriptor(path) == STANDARD_OUTPUT for path in outputs)
-    typer.echo(text, err=is_taken)
+    echo(text, err=is_taken)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -10,11 +10,13 @@ import typer
 from surefoot import DataError, UnknownCategoryWarning, load
 from surefoot._atomic_io import whole_file
 from surefoot.cli.console import failures_in_one_line
+from surefoot.cli.csv_text import as_plain_text
 from surefoot.cli.dask_cluster import ClusterOption, cluster_client
 from surefoot.cli.dask_tables import predict_on
 from surefoot.cli.outputs import check_outputs, echo_beside
 from surefoot.cli.table_batches import is_read_in_batches, kinds_of_types, read_batches, read_rows, require_columns
 from surefoot.cli.table_file import read_table_file, with_kinds
+from surefoot.cli.terminal import echo_line
 from surefoot.cli.unusual_rows import UnusualRows, lines_of
 from surefoot.data.record_batches import RecordBatches
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, ColumnReader, kind_of
@@ -28,6 +30,13 @@ def predict(
     output: Annotated[Path, typer.Option("--output", "-o", help="The predictions: CSV, with one line for each row.")],
     jobs: Annotated[int, typer.Option(help="Threads; -1: all cores. The results do not depend on it.")] = -1,
     cluster: ClusterOption = None,
+    keep_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--keep-formulas",
+            help="Write labels as they are. By default, labels that a spreadsheet would run as formulas begin with '.",
+        ),
+    ] = False,
 ) -> None:
     """Predict every row of a table, with its uncertainty.
 
@@ -39,7 +48,7 @@ def predict(
 
     Example: surefoot predict outcome.surefoot new-patients.csv -o predicted.csv
     """
-    with failures_in_one_line({"cluster": f"--cluster {cluster}"}), warnings.catch_warnings():
+    with failures_in_one_line({"cluster": f"--cluster {cluster}", "n_jobs": "--jobs"}), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownCategoryWarning)  # unknown categories are counted below
         check_outputs({"--output": output}, {"the model": model, "the table": data})
         fitted = load(model)
@@ -47,7 +56,8 @@ def predict(
         unusual = UnusualRows(fitted._schema)
         with cluster_client(cluster) as client, whole_file(output) as stream:
             for rows, predicted in _predicted(fitted, data, client):
-                predicted.to_csv(stream, index=False, mode="wb", header=not unusual.n_rows)
+                written = predicted if keep_formulas else as_plain_text(predicted)
+                written.to_csv(stream, index=False, mode="wb", header=not unusual.n_rows)
                 unusual.count(rows)
         _report(unusual)
     echo_beside(f"{unusual.n_rows:,} rows: {output}", output)
@@ -120,7 +130,7 @@ def _report(unusual: UnusualRows) -> None:
         lines.append(f"{rows} have numbers outside the range of the training data:")
         lines += lines_of(unusual.outside_range())
     for line in lines:
-        typer.echo(f"surefoot: {line}", err=True)
+        echo_line(line)
 
 
 def predictions(model: Any, rows: Any) -> Any:

@@ -3,6 +3,7 @@
 Columns of text files are numbers if every cell is one; otherwise they stay as they are written.
 """
 
+import codecs
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,15 +13,18 @@ from typing import Any
 import numpy as np
 
 from surefoot import DataError
+from surefoot.cli.packed_file import is_packed, opened
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, NUMBER, kind_of
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXT = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 PARQUET, ARROW = {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
-PACKED = {".gz", ".bz2", ".xz", ".zip"}
+MISSING = "Empty cells, NA and similar words are missing values."
 CELLS = "string[pyarrow]"  # text as it is written, in little memory
 TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 A_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
+BLANK = codecs.BOM_UTF8 + b" \t\r\n"
+MAX_HEADER = 2**26  # bytes of the first line that show the delimiter
 WITH_COMMA = r"[+-]?[0-9]+(?:,[0-9]+)?"
 
 
@@ -55,7 +59,7 @@ def kinds_of(frame: Any) -> dict[str, str]:
 def suffix_of(path: Path) -> str:
     """The end of a file's name, without that of a compressed file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in PACKED:
+    if is_packed(path):
         suffixes = suffixes[:-1]
     return suffixes[-1] if suffixes else ""
 
@@ -75,7 +79,11 @@ def _read(path: Path, suffix: str, kinds: Mapping[str, str]) -> Any:
         known = ", ".join(sorted([*TEXT, *PARQUET, *ARROW]))
         raise DataError(f"{path} has the suffix {suffix!r}: surefoot reads {known}.")
     delimiter = TEXT[suffix] or _delimiter(path)
-    cells = pd.read_csv(path, sep=delimiter, skipinitialspace=True, low_memory=False, encoding="utf-8-sig", dtype=CELLS)
+    options = {"skipinitialspace": True, "low_memory": False, "encoding": "utf-8-sig", "dtype": CELLS}
+    with opened(path) as stream:
+        cells = pd.read_csv(stream if is_packed(path) else path, sep=delimiter, **options)
+    if not isinstance(cells.index, pd.RangeIndex):
+        raise DataError(f"{path} has rows with more cells than its first line has names: name every column.")
     columns = {name: read_cells(cells.pop(name), kinds.get(name), delimiter != ",") for name in list(cells.columns)}
     return pd.DataFrame(columns, index=cells.index)
 
@@ -111,15 +119,14 @@ def _text(value: Any) -> str:
 
 
 def _delimiter(path: Path) -> str:
-    """The most frequent delimiter in the first line."""
-    import pandas as pd
-
-    head = pd.read_csv(
-        path, sep="\x01", header=None, nrows=1, dtype=str, encoding="utf-8-sig", quoting=3, engine="python"
-    )
-    line = str(head.iloc[0, 0])
-    if "\x00" in line:
+    """The most frequent delimiter in the first line that is not empty."""
+    with opened(path) as stream:
+        head = stream.readline(MAX_HEADER)
+        while head and not head.strip(BLANK):
+            head = stream.readline(MAX_HEADER)
+    if b"\x00" in head:
         raise DataError(f"{path} is not text: surefoot reads CSV, TSV, Parquet and Arrow files.")
+    line = head.decode("utf-8", "strict" if len(head) < MAX_HEADER else "ignore")
     return max(DELIMITERS, key=line.count)
 
 

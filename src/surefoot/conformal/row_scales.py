@@ -35,7 +35,8 @@ class RowScales:
         """The distances of numbers from the centres; infinite where a model expects no distance at all."""
         distance = np.abs(y - self.centre)
         unit = np.where(y < self.centre, self.below, self.above)
-        scores = np.divide(distance, unit, out=np.full(len(distance), np.inf), where=unit > 0)
+        with np.errstate(over="ignore"):  # infinite too
+            scores = np.divide(distance, unit, out=np.full(len(distance), np.inf), where=unit > 0)
         return np.where(distance == 0, 0.0, scores)
 
     def ends(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

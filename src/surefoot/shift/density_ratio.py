@@ -234,6 +234,8 @@ def _folds(
     parts = []
     for n_rows, units in (training, deployment):
         codes = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
+        if not codes.any():  # a single unit cannot be held out
+            codes = np.arange(n_rows)
         parts.append(generator.permutation(np.arange(codes.max() + 1) % n_folds)[codes])
     return np.concatenate(parts)
 

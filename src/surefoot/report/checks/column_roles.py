@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.report.checks.copies import codes_of
 from surefoot.report.checks.split_comparison import SplitComparison
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, ColumnReader, kind_of
+from surefoot.report.inputs.target import LARGEST
 from surefoot.report.statistics import Estimate
 
 GROUP, TIME = "group", "time"
@@ -161,7 +162,7 @@ class _Column:
     @classmethod
     def read(cls, column: Any) -> "_Column":
         kind = kind_of(column)
-        read = ColumnReader(column.name, kind).read(column)
+        read = ColumnReader(column.name, kind, LARGEST).read(column)
         if kind == CATEGORY:
             codes = read.cat.codes.to_numpy().astype(np.float64)
             return cls(str(column.name), kind, codes, _indicators(codes_of(read)))

@@ -152,15 +152,16 @@ def on_a_line(name: str, values: np.ndarray, y: np.ndarray) -> tuple[str, str, s
     first, second = first[use], second[use]
     if not len(first):
         return None
-    slopes = (t[first] - t[second]) / (x[first] - x[second])
-    starts = t[first] - slopes * x[first]
     near = 1e-6 * t.std()
-    n_on = np.concatenate(
-        [
-            (np.abs(slopes[lines, np.newaxis] * x + starts[lines, np.newaxis] - t) <= near).sum(axis=1)
-            for lines in np.array_split(np.arange(len(slopes)), -(-len(slopes) * len(x) // CELLS_AT_ONCE))
-        ]
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # steep lines through values that hardly differ
+        slopes = (t[first] - t[second]) / (x[first] - x[second])
+        starts = t[first] - slopes * x[first]
+        n_on = np.concatenate(
+            [
+                (np.abs(slopes[lines, np.newaxis] * x + starts[lines, np.newaxis] - t) <= near).sum(axis=1)
+                for lines in np.array_split(np.arange(len(slopes)), -(-len(slopes) * len(x) // CELLS_AT_ONCE))
+            ]
+        )
     best = int(np.argmax(n_on))
     repeated = np.unique(t, return_counts=True)[1] / len(t)
     chance = LINE_EXCESS * len(t) * float((repeated**2).sum())

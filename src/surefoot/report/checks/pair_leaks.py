@@ -53,6 +53,8 @@ def _for_one_target(
     pairs = []
     for i, j, sign in most_correlated(values, numbers):
         both = values[:, i] + sign * values[:, j]
+        if not both.std() > 0:
+            continue
         if k is None:
             value = float(np.corrcoef(both, numbers)[0, 1]) ** 2
         else:

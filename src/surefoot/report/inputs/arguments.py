@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError, ParameterError
-from surefoot._parameters import check_boolean, check_integer, check_number
+from surefoot._parameters import check_boolean, check_integer, check_number, check_seed
 from surefoot.report.checks.copies import Copies, find_copies
 from surefoot.report.inputs.column_readers import CATEGORY, DATE, ColumnReader, kind_of
 from surefoot.report.inputs.deployment_chunks import Chunk, NewTables, read_new_time
@@ -17,6 +17,7 @@ from surefoot.report.inputs.own_model import check_trained_on, own_model_of, own
 from surefoot.report.inputs.row_weights import drawn_by_weight, read_weights, unequal
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import MAX_ROWS, MIN_ROWS, AuditTable, to_pandas
+from surefoot.report.inputs.target import LARGEST
 from surefoot.report.models.cross_fitting import CandidateModel, CrossFitted
 from surefoot.report.models.other_libraries import check_libraries
 from surefoot.report.sections.own_measure.cost import Costs
@@ -97,17 +98,18 @@ class AuditArguments:
             raise ParameterError("model and predictions exclude each other: pass one of them.", argument="model")
         self._check_own_model()
         check_libraries(self.models)
-        if isinstance(self.groups, str) and self.groups == self.time:
+        columns = [name for name in (self.groups, self.time) if isinstance(name, str)]
+        if len(columns) > len(set(columns)):
             message = f"groups and time are both the column {self.time!r}: pass one of them."
             raise ParameterError(message, argument="groups")
-        if isinstance(self.sample_weight, str) and self.sample_weight in (self.groups, self.time):
+        if isinstance(self.sample_weight, str) and self.sample_weight in columns:
             message = (
                 f"sample_weight is the column {self.sample_weight!r}, which says something else too: name another."
             )
             raise ParameterError(message, argument="sample_weight")
         if self.callback is not None and not callable(self.callback):
             raise ParameterError(f"callback must be a function or None, got {self.callback!r}.", argument="callback")
-        check_integer("random_state", self.random_state, 0)
+        check_seed("random_state", self.random_state)
         if self.max_rows is not None:
             check_integer("max_rows", self.max_rows, MIN_ROWS)
         check_number("shift_tolerance", self.shift_tolerance, 0.0, inf, include_boundaries="neither")
@@ -135,7 +137,7 @@ class AuditArguments:
         whole = to_pandas(self.X, "X")
         groups, time, trained = _read_groups(whole, self.groups), _read_time(whole, self.time), self._trained(whole)
         X, weights = self._columns_of_models(whole), self._weights(whole)
-        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights, budget)
+        table = AuditTable.read(X, self.y, self.task, self.max_rows, self.random_state, weights, LARGEST, budget)
         groups, time, trained = (None if each is None else each[table.is_audited] for each in (groups, time, trained))
         costs = None if self.costs is None else Costs.read(self.costs, table.target)
         if self.metric is not None:
@@ -223,6 +225,8 @@ class AuditArguments:
         if isinstance(self.time, str) and kind_of_time is not None:
             new_time = read_new_time(X_new, self.time, kind_of_time)
         new = DeploymentData.of_new_rows(table, X_new, y_new, new_groups, new_weights)
+        if self.model is not None:
+            _require_columns(table.raw, new.raw)
         if tables is not None:
             chunks, where = Chunk.of_tables(tables.names, tables.sizes), f"{new.where} ({len(tables.names)} tables)"
             return replace(new, chunks=chunks if len(chunks) > 1 else (), are_tables=True, where=where, time=new_time)
@@ -240,6 +244,14 @@ class AuditArguments:
         values = self._times(whole)[table.is_audited]
         name = self.time if isinstance(self.time, str) else "time"
         return f"the last part by {name}, from {values.astype(str).iloc[first]} on"
+
+
+def _require_columns(raw: Any, new: Any) -> None:
+    """Raise an error if new rows lack a column that is passed to the user's own model."""
+    missing = [name for name in getattr(raw, "columns", ()) if name not in getattr(new, "columns", ())]
+    if missing:
+        names = ", ".join(map(repr, missing))
+        raise DataError(f"X_new lacks the columns {names}, which are passed to the model: add them.", argument="X_new")
 
 
 def _read_groups(whole: Any, groups: Any) -> np.ndarray | None:

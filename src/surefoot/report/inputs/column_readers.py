@@ -16,6 +16,7 @@ MANY_CATEGORIES = 50
 MIN_IDENTIFIER_ROWS = 20  # with fewer rows an identifier cannot be distinguished from a measurement
 MOSTLY = 0.9
 ISO = "ISO8601"
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 DATE_FORMATS = {  # how a date begins, and the formats it may have: only those in which day and month are unambiguous
     re.compile(r"\d{4}-\d"): (ISO,),
     re.compile(r"\d{4}/\d"): ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
@@ -27,10 +28,14 @@ LIKE_AN_ID = re.compile(r"(?:^|[_\W])id$|[a-z]I[dD]$", re.ASCII)  # such as id, 
 
 @dataclass(frozen=True)
 class ColumnReader:
-    """Reads one column in the same way from the training data and from later tables."""
+    """Reads one column in the same way from the training data and from later tables.
+
+    Numbers beyond ``max_size``, and infinite ones, count as missing.
+    """
 
     name: Any
     kind: str
+    max_size: float = LARGEST_FLOAT
 
     def read(self, series: Any) -> Any:
         """The column as floats (missing: NaN) or as a pandas categorical."""
@@ -52,7 +57,7 @@ class ColumnReader:
                 f"{counted(len(unread), 'row')}, such as {str(unread.iloc[0])!r}: make them numbers (dates: "
                 "2024-12-31), or empty."
             )
-        return numbers.where(np.isfinite(numbers), np.nan)
+        return numbers.where(numbers.abs() <= self.max_size, np.nan)
 
 
 class DateReader:
@@ -131,8 +136,9 @@ def notes_on(series: Any, kind: str, values: Any) -> list[ColumnNote]:
         n_unread = int((series.notna() & values.isna()).sum())
         unread = f" Values that are not dates count as missing ({counted(n_unread, 'row')})." if n_unread else ""
         notes.append(ColumnNote(name, "date", f"A date: models see it as days since 1970.{unread}", used=True))
-    if kind == NUMBER and np.isinf(pd.to_numeric(series, errors="coerce").astype("float64")).any():
-        notes.append(ColumnNote(name, "infinite", "Has infinite values: they count as missing.", used=True))
+    if kind == NUMBER and (unread := pd.to_numeric(series[values.isna()], errors="coerce").dropna()).size:
+        what = "infinite values" if np.isinf(unread.astype("float64")).all() else "numbers too large to be squared"
+        notes.append(ColumnNote(name, "infinite", f"Has {what}: they count as missing.", used=True))
     if hint:
         notes.append(ColumnNote(name, "text", f"Read as text.{hint}", used=True))
     if kind == CATEGORY and known.nunique() > MANY_CATEGORIES:
@@ -204,4 +210,5 @@ def _days(series: Any) -> Any:
         times = pd.to_datetime(series, errors="coerce", utc=True)
     else:
         times = _times(series)
-    return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds() / SECONDS_PER_DAY
+    start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)  # nanoseconds do not reach to the year 9999
+    return (times - start).dt.total_seconds() / SECONDS_PER_DAY

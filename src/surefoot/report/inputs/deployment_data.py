@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exceptions import DataError
+from surefoot._formatting import counted
 from surefoot.report.inputs.deployment_chunks import Chunk
 from surefoot.report.inputs.splits import Splits
 from surefoot.report.inputs.table import AuditTable
@@ -17,6 +18,7 @@ from surefoot.selection.table import take_rows
 from surefoot.shift.density_ratio import DensityRatio
 
 MAX_WEIGHTED_ROWS = 10_000  # of either table
+MIN_ROWS = 2  # the ratio of densities is learned with one of them held out
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,12 @@ class DeploymentData:
     ) -> "DeploymentData":
         """New rows that the user passed."""
         frame = table.like(X_new, "X_new")
-        raw = X_new[list(table.raw.columns)] if hasattr(table.raw, "columns") else X_new
+        if len(frame) < MIN_ROWS:
+            message = f"X_new has {counted(len(frame), 'row')}: pass at least {MIN_ROWS}, or leave it out."
+            raise DataError(message, argument="X_new")
+        raw = X_new
+        if hasattr(table.raw, "columns"):  # columns that no model reads may be missing
+            raw = X_new[[name for name in table.raw.columns if name in X_new.columns]]
         truth = None if y_new is None else _truth_of(y_new, table.target, len(frame))
         return cls("the new rows", frame, raw, truth, groups=groups, units=groups, weights=weights)
 

@@ -14,7 +14,7 @@ from surefoot._numbers import array_of
 from surefoot._random import random_bits, stream_key
 from surefoot.report.checks.copies import count_equal_rows
 from surefoot.report.checks.leaks import find_leaks
-from surefoot.report.inputs.column_readers import CATEGORY, ColumnReader, kind_of, notes_on
+from surefoot.report.inputs.column_readers import CATEGORY, LARGEST_FLOAT, ColumnReader, kind_of, notes_on
 from surefoot.report.inputs.row_weights import unequal
 from surefoot.report.inputs.target import Target, as_objects
 from surefoot.report.subject import ColumnNote
@@ -68,12 +68,13 @@ class AuditTable:
         max_rows: int | None = None,
         seed: int = 0,
         weights: np.ndarray | None = None,
+        max_size: float = LARGEST_FLOAT,
         budget: TimeBudget | None = None,
     ) -> "AuditTable":
         """Check a table and its target; rows without a target, or with a weight of 0, are left out.
 
-        If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at. ``budget``
-        bounds the search for columns that may reveal the target.
+        If more than ``max_rows`` remain, as many are drawn at random, before anything else is looked at. Numbers beyond
+        ``max_size`` count as missing. ``budget`` bounds the search for columns that may reveal the target.
         """
         whole = to_pandas(X, "X")
         has_target = Target.has_value(y, len(whole))
@@ -92,7 +93,7 @@ class AuditTable:
         target, _ = Target.read(y, len(kept) if is_drawn else len(whole), task)
         remarks = _left_out(len(whole) - int(has_target.sum()), int(has_target.sum()) - n_rows)
         whole = whole.iloc[kept]
-        readers, parts, notes = _read_columns(whole)
+        readers, parts, notes = _read_columns(whole, max_size)
         if not parts:
             message = "No column is left to learn from: all are missing, constant or identifiers."
             raise DataError(message, argument="X")
@@ -183,19 +184,26 @@ def drawn_rows(has_target: np.ndarray, max_rows: int | None, seed: int) -> np.nd
     return rows[np.sort(np.argpartition(ranks, max_rows)[:max_rows])]
 
 
+def without_target(n_missing: int) -> tuple[str, ...]:
+    """A remark on rows without a target, if there are any."""
+    return (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+
+
 def _left_out(n_missing: int, n_without_weight: int) -> tuple[str, ...]:
     """Remarks on rows that are not in the audit."""
-    remarks = (f"{n_missing:,} rows without a target were left out.",) if n_missing else ()
+    remarks = without_target(n_missing)
     if n_without_weight:
         remarks = (*remarks, f"{n_without_weight:,} rows with a weight of 0 were left out.")
     return remarks
 
 
-def _read_columns(whole: Any) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:
+def _read_columns(
+    whole: Any, max_size: float
+) -> tuple[tuple[ColumnReader, ...], dict[Any, Any], tuple[ColumnNote, ...]]:
     readers, parts, notes = [], {}, []
     for name in whole.columns:
         kind = kind_of(whole[name])
-        reader = ColumnReader(name, kind)
+        reader = ColumnReader(name, kind, max_size)
         values = reader.read(whole[name])
         own_notes = notes_on(whole[name], kind, values)
         notes += own_notes

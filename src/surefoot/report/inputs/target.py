@@ -16,7 +16,7 @@ TASKS = (BINARY, CLASSES, REGRESSION)
 MAX_WHOLE_CLASSES = 10  # whole numbers with at most so many distinct values are treated as classes
 MAX_CLASSES = 200
 RARE = 0.1  # of two classes, one with a smaller fraction of the rows is rare
-LARGEST = 1e100
+LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of numbers in between are finite, and not 0
 LARGEST_WHOLE = 2.0**53
 NUMBER_TYPES = "iuf"  # kinds of arrays
 WIDEST = {"i": np.int64, "f": np.float64}
@@ -65,10 +65,13 @@ class Target:
         if not np.isfinite(numbers).all():
             raise DataError("y has infinite values: leave these rows out.", argument="y")
         if np.abs(numbers).max() > LARGEST:
-            message = f"y has numbers beyond {LARGEST:g}, and their squares are not finite: change its unit."
+            message = f"y has numbers beyond {LARGEST:g}, too large for squared errors: change its unit."
             raise DataError(message, argument="y")
         if np.ptp(numbers) == 0:
             raise DataError(f"y is {numbers[0]:g} in every row: there is nothing to predict.", argument="y")
+        if np.ptp(numbers) < SMALLEST:
+            message = f"y has numbers that differ by less than {SMALLEST:g}, too little for squared errors"
+            raise DataError(f"{message}: change its unit.", argument="y")
         return cls(name, REGRESSION, numbers, np.empty(0, dtype=object), sentence, _original(values))
 
     @classmethod
@@ -256,6 +259,6 @@ def _plain_labels(values: np.ndarray) -> np.ndarray | list[Any]:
         whole = numbers.astype(np.int64)
         if (whole == numbers).all():
             return whole
-    if numbers is not None and np.all(numbers == np.floor(numbers)):
+    if numbers is not None and np.isfinite(numbers).all() and np.all(numbers == np.floor(numbers)):
         return [int(value) for value in numbers]
     return [str(value) for value in values]

@@ -273,7 +273,8 @@ def outcome_of_choice(fitted: Sequence[CrossFitted], splits: Splits) -> Outcome:
     parts, order = [], []
     for _, test in splits.folds:
         inside = np.isin(splits.held_out, test)
-        parts.append(choose(fitted, ~inside).outcome[inside])
+        others = ~inside if not inside.all() else slice(None)  # by time, there may be a single fold
+        parts.append(choose(fitted, others).outcome[inside])
         order.append(np.flatnonzero(inside))
     back = np.argsort(np.concatenate(order), kind="stable")
     return Outcome.joined(parts)[back]

@@ -21,6 +21,7 @@ MAYBE_SEEN = (
     "It is not known whether the model was trained on these rows. If it was, columns of noise may seem to be used too: "
     "the loss on rows that it has memorized rises when any of their values changes."
 )
+NO_ROWS = "No fold has two held-out rows, whose values could be exchanged."
 NO_COLUMN = "The audited model is a constant, which uses no column."
 
 
@@ -34,6 +35,8 @@ def measure_importance(
     if not audited.fold_models or audited.name == CONSTANT:
         return _nothing(audited, NO_COLUMN if audited.name == CONSTANT else NO_MODEL)
     increases = LossIncreases.mean_of([loss_increases(draw.audited) for draw in draws])
+    if not len(increases.rows):
+        return _nothing(audited, NO_ROWS)
     columns = importance_of(audited, increases)
     shown = [each.column for each in columns if each.rise.low > 0] or [columns[0].column]
     output, dependence = measure_dependence(audited, shown[:MAX_CURVES])

@@ -105,6 +105,8 @@ def increases_of(
             losses = _Losses(audited, model, target.labels[splits.held_out[own]])
             parts.append(_increases(X, sets, losses, audited.outcome.proper[own]))
             rows.append(own)
+    if not rows:  # by time, every fold may have a single row
+        return np.empty(0, dtype=np.int64), np.empty((0, len(sets)))
     order = np.argsort(np.concatenate(rows), kind="stable")
     return np.concatenate(rows)[order], np.concatenate(parts)[order]
 
