@@ -204,4 +204,7 @@ def _days(series: Any) -> Any:
         times = pd.to_datetime(series, errors="coerce", utc=True)
     else:
         times = _times(series)
-    return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds() / SECONDS_PER_DAY
+    since_1970 = times - pd.Timestamp(0, tz="UTC")
+    if isinstance(series.dtype, np.dtype | pd.DatetimeTZDtype) and series.dtype.kind == "M":
+        since_1970 = since_1970.dt.as_unit(series.dt.unit)  # older versions of pandas make nanoseconds, and round more
+    return since_1970.dt.total_seconds() / SECONDS_PER_DAY
