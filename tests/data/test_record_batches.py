@@ -150,7 +150,7 @@ def test_truth_values_and_decimals_are_numbers_as_in_frames():
             "truth": [True, None, False],
             "all": [True, True, False],
             "decimal": [decimal.Decimal("1.25"), None, decimal.Decimal("-3.00")],
-            "small": pa.array([1, 2, None], pa.float16()),
+            "small": pa.array([np.float16(1), np.float16(2), None], pa.float16()),
             "unsigned": pa.array([2**63 + 5, None, 1], pa.uint64()),
         }
     )

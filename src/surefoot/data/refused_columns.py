@@ -58,7 +58,8 @@ def has_no_type(series: nw.Series) -> bool:
 
 
 def _about_text(series: nw.Series, name: Any) -> str:
-    known = series.cast(nw.String).drop_nulls()  # some functions of Arrow do not take every type of text
+    texts = series.cast(nw.String)  # some functions of Arrow do not take every type of text
+    known = texts.filter(~series.is_null())  # the cast of some versions of pandas makes a text of None
     n_distinct = known.n_unique()
     if len(known) > MIN_TEXTS and n_distinct > FREE_TEXT * len(known):
         return (
