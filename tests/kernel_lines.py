@@ -39,9 +39,9 @@ class LineWatch:
     """Takes the lines of kernels that run from those that have not run yet."""
 
     def __init__(self) -> None:
-        self.missing = all_lines()
+        self.missing, self._all = all_lines(), all_lines()
         self._files = {file for file, _ in self.missing}
-        self.n_lines = sum(map(len, self.missing.values()))
+        self.n_lines = sum(map(len, self._all.values()))
 
     def start(self) -> None:
         threading.settrace(self._enter)
@@ -63,11 +63,16 @@ class LineWatch:
         return watch
 
     def summary(self) -> Iterator[str]:
-        """Each kernel with lines that never ran, then their number."""
+        """Each kernel with lines that never ran, the files of which no kernel ran, and the number of lines that ran."""
+        idle = self._files - {
+            file for file, first in self.missing if self.missing[file, first] != self._all[file, first]
+        }
         for (file, first), lines in sorted(self.missing.items()):
-            if lines:
+            if lines and file not in idle:
                 name = Path(file).relative_to(SOURCE)
                 yield f"{name}:{first} never ran in lines {', '.join(map(str, sorted(lines)))}"
+        for file in sorted(idle):
+            yield f"{Path(file).relative_to(SOURCE)} has no kernel that ran"
         n_missing = sum(map(len, self.missing.values()))
         yield f"{self.n_lines - n_missing} of {self.n_lines} lines of {len(self.missing)} kernels ran"
 
