@@ -35,7 +35,7 @@ N_COPIES = 64
 MAX_TRACED = 1024  # trees that the copies follow; of a longer chain, every second, third, ...
 SIGNS, MADE_UP = 1, 4  # labels of the streams of random signs, and of made-up rows
 
-MIN_MADE_UP = 5000  # rows, which count as much as the training rows do
+MIN_MADE_UP, MADE_UP_WEIGHT = 5000, 0.3  # rows, and their weight over that of the training rows
 PASSES, RATE = 3, 0.3  # over the trees, in which the log of the variance is written into their leaves
 MIN_LOG_VARIANCE, MIN_RELATIVE = -600.0, 1e-9  # of a chain without noise; of a row, over a typical one
 
@@ -83,7 +83,7 @@ class ChainNoise:
         for t in traced_trees(forest.n_trees):
             copies.add(t)
         target = log_variance(copies, n_train)
-        made_up = n_train / (rows.shape[1] - n_train)
+        made_up = MADE_UP_WEIGHT * n_train / (rows.shape[1] - n_train)
         weights = np.repeat([1.0, made_up], [n_train, rows.shape[1] - n_train])
         start, values = written_into_leaves(forest, rows, target, weights)
         return cls(
