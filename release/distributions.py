@@ -20,7 +20,6 @@ READ_FILES = (  # tests that read other files of the repository than Python's
     "tests/model_io/test_stored_models.py",
     "tests/report/test_json_schema.py",
     "tests/test_docs_site.py",
-    "tests/test_faults.py",
     "tests/test_releases.py",
     "experiments/tests/test_stored_results.py",
 )
@@ -76,8 +75,8 @@ def check_tests_of(sdist: Path) -> None:
     [root] = folder.iterdir()
     environment = Environment.make("tests")
     environment.install(f"{root}[test]", f"{root / 'experiments'}[test]")
-    environment.run("-m", "pytest", "-q", "--collect-only", "-qq", folder=root)
-    environment.run("-m", "pytest", "-q", *READ_FILES, folder=root)
+    environment.run("-m", "pytest", "--collect-only", "-qqq", "tests", "experiments/tests", folder=root)
+    environment.run("-m", "pytest", *READ_FILES, folder=root)
 
 
 if __name__ == "__main__":
