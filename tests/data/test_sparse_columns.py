@@ -96,7 +96,7 @@ def test_stored_zeros_duplicates_and_unsorted_cells_are_one_table():
 
 def test_training_needs_a_byte_for_every_cell():
     n_rows, n_columns = 3000, 1000
-    table = sparse.random_array((n_rows, n_columns), density=0.01, rng=np.random.default_rng(0), format="csr")
+    table = sparse.csr_array(sparse.random(n_rows, n_columns, density=0.01, random_state=0))
     tracemalloc.start()
     try:
         BinnedTable.from_columns(SparseColumns.from_sparse(table))

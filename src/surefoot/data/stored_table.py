@@ -234,7 +234,7 @@ class StoredTable:
         if j in self._listed:
             return _mapped(self.folder / categories_name(j))
         place = self.plain.index(j)
-        codes = self.codes(place)
+        codes = self.codes(place).astype(np.int32)  # NumPy 1 does not keep the type of a scalar
         return np.where(codes == self.missing[place], np.int32(-1), codes)
 
     def close(self) -> None:
