@@ -47,7 +47,7 @@ def _in_short(error: Exception) -> str:
 
 def array_of(name: str, values: Any) -> np.ndarray:
     """``values`` as an array; masked values, sparse matrices and lists of unequal length are refused."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # nullable arrays of pandas have masks, too
         message = f"{name} is a masked array with masked values: leave out these rows, or fill them with .filled()."
         raise DataError(message, argument=name)
     if issparse(values):

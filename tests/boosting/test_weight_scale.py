@@ -16,6 +16,7 @@ def tables(kind, seed):
     return (np.round(X), y) if kind != "missing values" else (np.where(X > 1, np.nan, X), y)
 
 
+@pytest.mark.fault(number=3)
 @pytest.mark.parametrize("kind", ["many ties", "missing values", "three classes", "more values than bins"])
 @pytest.mark.parametrize("max_depth", [1, 3])
 @pytest.mark.parametrize("factor", FACTORS)

@@ -169,7 +169,7 @@ def test_ctrl_c_outside_of_a_command(run, monkeypatch):
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["surefoot.cli.doctor"], "cache_folders", stop)
+    monkeypatch.setattr(sys.modules["surefoot.cli.doctor"], "package_versions", stop)
     code, _, err = run("doctor")
     assert code == INTERRUPTED
     assert "Traceback" not in err

@@ -26,7 +26,7 @@ MODELS = {
 )
 def test_numbers_that_no_kernel_takes_are_refused(name, parameter):
     X = np.arange(40.0)[:, np.newaxis]
-    with pytest.raises(ParameterError, match=f"{parameter} must be between 1 and {2**63 - 1}, got {HUGE}") as error:
+    with pytest.raises(ParameterError, match=rf"{parameter} must be at most 2\*\*63 - 1") as error:
         MODELS[name](**{parameter: HUGE}).fit(X, np.arange(40) % 2)
     assert error.value.argument == parameter
 

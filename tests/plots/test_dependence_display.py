@@ -198,7 +198,7 @@ def test_boosters_of_another_library_have_a_band(table, ax):
         display = DependenceDisplay.from_estimator(ensemble, numbers, 0, grid_resolution=4, ax=Figure().subplots())
         changed = numbers.copy()
         changed[:, 0] = display.positions[2]
-        assert display.members[-1, 2] == pytest.approx(booster.predict(changed).mean())
+        assert np.median(display.members[:, 2]) == pytest.approx(booster.predict(changed).mean())
         assert display.std.max() > 0
 
 

@@ -82,7 +82,7 @@ def check_table_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
 
 def refuse_masked_and_times(X: Any) -> None:
     """Refuse arrays whose numbers would be read although they have no meaning."""
-    if np.ma.is_masked(X):
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise DataError("X is a masked array: pass X.filled(np.nan), in which missing values are NaN.", argument="X")
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise DataError(f"X is an array of {X.dtype}: make dates numbers, such as days since 1970.", argument="X")

@@ -304,8 +304,9 @@ It does not say that any of them is right.
         LeaveOneOut
             Instability, set sizes, and the rows without which the selection is a different one.
         """
-        weights = self.left_out_weights(method)  # raises if the selector is not fitted
-        return LeaveOneOut.of(self._rule, weights)
+        return LeaveOneOut.of(
+            weights=self.left_out_weights(method), rule=self._rule
+        )  # raises first if it is not fitted
 
     @reads_one_fit
     def left_out_weights(self, method: str = "pool") -> Iterator[LeftOutWeights]:
