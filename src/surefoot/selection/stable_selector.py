@@ -304,9 +304,7 @@ It does not say that any of them is right.
         LeaveOneOut
             Instability, set sizes, and the rows without which the selection is a different one.
         """
-        return LeaveOneOut.of(
-            weights=self.left_out_weights(method), rule=self._rule
-        )  # raises first if it is not fitted
+        return LeaveOneOut.of(weights=self.left_out_weights(method), rule=self._rule)
 
     @reads_one_fit
     def left_out_weights(self, method: str = "pool") -> Iterator[LeftOutWeights]:
