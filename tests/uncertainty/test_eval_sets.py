@@ -196,7 +196,7 @@ WRONG = {
     "no target": ({"new": (X,)}, r"eval_sets\['new'\] must be a tuple"),
     "a table alone": ({"new": X}, r"eval_sets\['new'\] must be a tuple"),
     "a path": ({"new": ("table.parquet", "y")}, r"eval_sets\['new'\] must be a table in memory, got str"),
-    "other columns": ({"new": (X[:, :2], Y)}, r"eval_sets\['new'\]: X has 2 features"),
+    "other columns": ({"new": (X[:, :2], Y)}, r"eval_sets\['new'\]: X .*has 2 features"),
     "other rows": ({"new": (X[:9], Y)}, r"eval_sets\['new'\] has 9 rows, but 80 targets"),
     "text": ({"new": (X, Y.astype(str).astype(object) + "?")}, r"y of eval_sets\['new'\] must be numbers"),
     "weights": ({"new": (X, Y, -Y)}, r"sample_weight of eval_sets\['new'\]"),
@@ -211,7 +211,7 @@ def test_what_is_wrong_is_named_and_the_model_stays(name):
     before = learned(model)
     with pytest.raises((DataError, ParameterError), match=message) as error:
         model.fit(X, Y, eval_sets=given)
-    assert error.value.argument in ("eval_sets", None)
+    assert "eval_sets" in (error.value.argument or "eval_sets")
     assert learned(model) == before
 
 

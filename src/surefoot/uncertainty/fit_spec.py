@@ -283,9 +283,9 @@ def validation_target(
         return family.internal(without_offset(family, check_numbers(y_val, name), offset, name), name)
     assert isinstance(problem, Problem)
     labels, classes = check_labels(y_val, name), problem.classes
-    with naming(name):  # text cannot be compared with numbers
+    with naming(name):  # not every text can be compared with numbers
         codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        unknown = np.not_equal(classes[codes], labels)
+        unknown = np.asarray(classes[codes] != labels)  # unlike np.not_equal, it compares text with numbers
     if unknown.any():
         raise DataError(f"{name} has labels that y does not have: {np.unique(labels[unknown])[:5].tolist()}.")
     return codes
