@@ -29,7 +29,8 @@ class Deadline:
 
     def run(self, function: Callable[[], Result]) -> Result:
         """What the function returns; raises `DeadlinePassedError` if it does not end in time."""
-        watch = _Watch(self.end, threading.get_ident())
+        watch, shown = _Watch(self.end, threading.get_ident()), sys.unraisablehook
+        sys.unraisablehook = _all_but_the_deadline(shown)
         try:
             watch.start()
             return function()
@@ -38,6 +39,7 @@ class Deadline:
                 watch.stop()
             except DeadlinePassedError:  # it came just now: too late to stop anything
                 watch.stop()
+            sys.unraisablehook = shown
 
 
 class _Watch(threading.Thread):
@@ -66,6 +68,16 @@ class _Watch(threading.Thread):
             self._is_over = True
             _raise_in(self.thread, None)
         self._stopped.set()
+
+
+def _all_but_the_deadline(show: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Python ignores errors in callbacks of weak references, and prints them: the deadline is raised again later."""
+
+    def hook(unraisable: Any) -> None:
+        if unraisable.exc_type is not DeadlinePassedError:
+            show(unraisable)
+
+    return hook
 
 
 def _raise_in(thread: int, error: Any) -> None:
