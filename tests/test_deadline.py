@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,3 +102,14 @@ def test_an_import_is_not_cut_off(tmp_path):
     )
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize(("error", "n_shown"), [(DeadlinePassedError, 0), (ValueError, 1)])
+def test_where_python_ignores_errors_only_the_deadline_is_not_printed(error, n_shown, monkeypatch):
+    shown = []
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+    ignored = SimpleNamespace(exc_type=error)
+    in_seconds(60).run(lambda: sys.unraisablehook(ignored))
+    assert len(shown) == n_shown
+    sys.unraisablehook(ignored)  # afterwards it is as before
+    assert len(shown) == n_shown + 1

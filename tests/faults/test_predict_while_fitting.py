@@ -4,7 +4,6 @@ import inspect
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from surefoot.uncertainty.virtual_ensemble import VirtualEnsemble
 
 pytestmark = [pytest.mark.fault(number=15), pytest.mark.filterwarnings("ignore::surefoot.SurefootWarning")]
 
-PACKAGE = str(Path(surefoot.__file__).parent)
 N_READERS, SECONDS = usual_or_long(2, 32), usual_or_long(0.2, 10.0)
 NOT_READING = {"fit", "get_params", "set_params", "set_output", "get_metadata_routing"}
 ONE_CALL = {"score", "fit_transform"}  # scikit-learn's: they call one method of ours
